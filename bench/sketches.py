@@ -3,6 +3,9 @@
 Prints nanoseconds an item for adding many items and for asking for many, the best of some rounds, with one thread and
 with two. Items are 64-bit integers and strings of decimal numbers; KLL takes numbers only. A peer that is not installed
 is left out, and said.
+
+A second table has nanoseconds an item of `add` in a loop of Python, to the sketch and to a buffer of 256, in turns.
+With ``--bursts N`` there is another one instead of both: see `measuring.bursts`.
 """
 
 from __future__ import annotations
@@ -34,6 +37,7 @@ from latchfree.sketches import (
     StableBloom,
     TopK,
 )
+from measuring.bursts import ratios
 
 Add = Callable[[Any], Any]
 
@@ -105,6 +109,31 @@ def _pyprobables(items: int) -> dict[str, Callable[[], tuple[Add, Add | None]]]:
     }
 
 
+#: Of which the second table has rows, and how many items a loop has.
+LOOPED = ("Bloom", "HyperLogLog", "CountMin", "TopK", "KLL")
+LOOP = 50_000
+
+
+def _in_a_loop(add: Callable[[Any], None], items: Sequence[Any]) -> None:
+    for item in items:
+        add(item)
+
+
+def _measure_loops(make: Callable[[], Any], items: Sequence[Any], rounds: int) -> dict[str, float]:
+    found: dict[str, list[float]] = {"to the sketch": [], "to a buffer": []}
+    for _ in range(rounds):
+        plain, through = make(), make()
+        found["to the sketch"].append(_nanoseconds(lambda a=plain.add: _in_a_loop(a, items), len(items)))
+        buffer = through.buffered()
+
+        def buffered(b: Any = buffer) -> None:
+            _in_a_loop(b.add, items)
+            b.close()
+
+        found["to a buffer"].append(_nanoseconds(buffered, len(items)))
+    return {name: min(times) for name, times in found.items()}
+
+
 PEERS = {"rbloom": _rbloom, "datasketches": _datasketches, "pyprobables": _pyprobables}
 #: Items that a peer in plain Python is given: it is a hundred times slower.
 FEW = 20_000
@@ -149,6 +178,22 @@ def _measure_peer(make: Callable[[], tuple[Add, Add | None]], items: Any, rounds
     return {"add": min(adds), "two threads": None, "ask": min(asks) if asks else None}
 
 
+def _show_bursts(console: Console, given: argparse.Namespace, wanted: tuple[str, ...] | None) -> None:
+    """Print of each sketch how two threads that run at the same time compare with one."""
+    table = Table(
+        "sketch", "one thread", "two", "ratio", "bursts", title="nanoseconds an item, medians of short bursts"
+    )
+    for name, make in _ours(given.items).items():
+        if wanted is None or name.startswith(wanted):
+            found = ratios(name, make, given.bursts)
+            if found is None:
+                table.add_row(name, "", "", "", "too few: the machine is too busy")
+            else:
+                one, two, count = found
+                table.add_row(name, f"{one:,.1f}", f"{two:,.1f}", f"{two / one:.2f}", f"{count:,}")
+    console.print(table)
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="bench/sketches.py", description=(__doc__ or "").partition("\n")[0])
@@ -156,6 +201,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--rounds", type=int, default=5, help="of which the best counts (default: 5)")
     parser.add_argument("--only", metavar="NAMES", help="comma-separated beginnings of names")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write every figure to FILE")
+    parser.add_argument("--bursts", type=int, metavar="N", help="only compare two threads with one, in short bursts")
     given = parser.parse_args(argv)
     if given.items < 1000 or given.rounds < 1:
         parser.error("--items: at least 1,000; --rounds: at least 1")
@@ -171,11 +217,24 @@ def main(argv: Sequence[str] | None = None) -> None:
         figures.append({"sketch": name, "items": kind, **row})
         table.add_row(name, kind, *["" if value is None else f"{value:,.1f}" for value in row.values()])
 
+    if given.bursts:
+        _show_bursts(console, given, wanted)
+        return
     for name, make in _ours(given.items).items():
         if wanted is None or name.startswith(wanted):
             show(name, "integers", _measure_ours(make, numbers, given.rounds))
             if name != "KLL":
                 show(name, "strings", _measure_ours(make, texts, given.rounds))
+    looped = Table("add in a loop", "items", "to the sketch", "to a buffer", title="nanoseconds an item")
+    count = min(LOOP, given.items)
+    for name, make in _ours(given.items).items():
+        if name not in LOOPED or (wanted is not None and not name.startswith(wanted)):
+            continue
+        kinds = {"integers": numbers[:count].tolist(), "strings": texts.slice(0, count).to_pylist()}
+        for kind in ("integers",) if name == "KLL" else kinds:
+            row = _measure_loops(make, kinds[kind], given.rounds)
+            figures.append({"sketch": f"{name}, in a loop", "items": kind, **row})
+            looped.add_row(name, kind, *[f"{value:,.0f}" for value in row.values()])
     few = min(FEW, given.items)
     for package, makers in PEERS.items():
         if wanted is not None and not package.startswith(wanted):
@@ -192,6 +251,8 @@ def main(argv: Sequence[str] | None = None) -> None:
             short = texts.slice(0, few if package != "rbloom" else given.items).to_pylist()
             show(name, "strings", _measure_peer(peer, short, given.rounds))
     console.print(table)
+    if looped.row_count:
+        console.print(looped)
     if given.json is not None:
         given.json.write_text(json.dumps(figures, indent=1), encoding="utf-8")
 

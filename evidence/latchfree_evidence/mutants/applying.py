@@ -36,6 +36,24 @@ _AFFECTED = (
     "latchfree.streams.",
     "latchfree_evidence.targets.epochs",
     "latchfree_evidence.targets.free_list",
+    "latchfree.sketches.",
+    "latchfree_evidence.targets.filters",
+    "latchfree_evidence.targets.estimates",
+    "latchfree_evidence.targets.quantiles",
+)
+
+#: The targets that are sketches.
+_SKETCHES = (
+    "bloom",
+    "counting-bloom",
+    "scalable-bloom",
+    "stable-bloom",
+    "inverse-bloom",
+    "hyperloglog",
+    "minhash",
+    "count-min",
+    "top-k",
+    "kll",
 )
 
 #: The packages that a target is made of.
@@ -45,6 +63,7 @@ _PACKAGES = {
     "ring": ("streams.kernels",),
     "epochs": ("arena.kernels",),
     "free-list": ("arena.kernels",),
+    **dict.fromkeys(_SKETCHES, ("sketches.kernels",)),
 }
 
 #: The modules that are loaded before functions are replaced. Kernels loaded later share no compiled code among mutants.
@@ -74,6 +93,20 @@ _HOLDERS = {
     ),
     "streams.kernels": ("ring", "entry_points"),
     "arena.kernels": ("allocator", "blocks", "epochs", "freelists", "participants"),
+    "sketches.kernels": (
+        "bloom",
+        "conservative",
+        "count_min",
+        "counting",
+        "hyperloglog",
+        "inverse",
+        "kll",
+        "lanes",
+        "minhash",
+        "scalable",
+        "stable",
+        "top",
+    ),
 }
 
 #: What takes the place of the functions that free nodes of tries. Most mutants leave them out, see `nothing_freed`; one

@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from latchfree.atomics import load, peek, poke
+from latchfree.atomics import high_product, load, peek, poke
 from latchfree.border.objects import room
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Word
@@ -25,10 +25,11 @@ from latchfree.sketches.kernels import (
     top,
 )
 from latchfree.sketches.kernels.record import CELLS, FIRST_CELL
-from latchfree.sketches.kernels.rows import CONSERVATIVE, DEPTH, WIDTH
+from latchfree.sketches.kernels.rows import CONSERVATIVE, DEPTH, WIDTH, next_row
 from latchfree.words import mix
 from latchfree_evidence.targets.filters import PresenceModel
-from latchfree_explore.target import Operation, Target
+from latchfree_evidence.targets.given import GivenTarget
+from latchfree_explore.target import Memory, Operation, Target
 from latchfree_model import Call, SequentialModel
 
 _0 = np.uint64(0)
@@ -44,11 +45,15 @@ _SMALL = np.uint64(4)
 
 
 class FloorModel(SequentialModel[frozenset[tuple[object, int]]]):
-    """``add(x)`` adds one of an item; ``estimate(x)`` is at least the number of those added."""
+    """``add(x)`` adds one of an item; ``estimate(x)`` is at least the number of those added.
+
+    ``merge(x)`` adds all that another sketch has, which is one of an item. ``most()`` is the greatest sum of a row: at
+    most all that was added.
+    """
 
     name = "floor of counts"
-    operations = MappingProxyType({"add": 1, "estimate": 1})
-    silent = frozenset({"add"})
+    operations = MappingProxyType({"add": 1, "merge": 1, "estimate": 1, "most": 0})
+    silent = frozenset({"add", "merge"})
 
     def init(self) -> frozenset[tuple[object, int]]:
         """Nothing added."""
@@ -57,6 +62,8 @@ class FloorModel(SequentialModel[frozenset[tuple[object, int]]]):
     def apply(self, state: frozenset[tuple[object, int]], call: Call) -> tuple[object, frozenset[tuple[object, int]]]:
         """Return the least result of the call, and the counts after it."""
         counts = dict(state)
+        if call.f == "most":
+            return sum(counts.values()), state
         item = call.arguments[0]
         if call.f == "estimate":
             return counts.get(item, 0), state
@@ -64,19 +71,25 @@ class FloorModel(SequentialModel[frozenset[tuple[object, int]]]):
         return None, frozenset(counts.items())
 
     def matches(self, call: Call, expected: object) -> bool:
-        """Return whether a result may be: no estimate below the count."""
-        return isinstance(call.result, int) and isinstance(expected, int) and call.result >= expected
+        """Return whether a result may be: no estimate below the count, no row above all counts."""
+        if not isinstance(call.result, int) or not isinstance(expected, int):
+            return call.result == expected
+        return call.result <= expected if call.f == "most" else call.result >= expected
 
     def reason(self, state: frozenset[tuple[object, int]], call: Call) -> str:
-        """Return what was added of the item."""
-        return f"{dict(state).get(call.arguments[0], 0)} were added"
+        """Return what was added, of the item if it is about one."""
+        counts = dict(state)
+        return f"{counts.get(call.arguments[0], 0) if call.arguments else sum(counts.values())} were added"
 
 
 class NoForgeryModel(SequentialModel[frozenset[object]]):
-    """``add(x)`` adds an item; ``forged()`` says how many sealed slots hold what was not added: none, ever."""
+    """``add(x)`` adds an item; ``forged()`` says how many sealed slots hold what was not added: none, ever.
+
+    ``heal(x)`` adds an item while nobody else adds, and says whether its slot is sealed then.
+    """
 
     name = "no forgery"
-    operations = MappingProxyType({"add": 1, "forged": 0})
+    operations = MappingProxyType({"add": 1, "heal": 1, "forged": 0})
     silent = frozenset({"add"})
 
     def init(self) -> frozenset[object]:
@@ -85,7 +98,9 @@ class NoForgeryModel(SequentialModel[frozenset[object]]):
 
     def apply(self, state: frozenset[object], call: Call) -> tuple[object, frozenset[object]]:
         """Return what the call must have, and what was added after it."""
-        return (None, state | {call.arguments[0]}) if call.f == "add" else (0, state)
+        if call.f == "forged":
+            return 0, state
+        return None if call.f == "add" else True, state | {call.arguments[0]}
 
     def reason(self, state: frozenset[object], call: Call) -> str:
         """Return what was added."""
@@ -142,6 +157,38 @@ def count_min_estimate(mem: Handle, record: Word, thread: Word, item: Word) -> W
     return np.int64(count_min.estimate(mem, record, mix(np.uint64(item))))
 
 
+@kernel
+def count_min_merge(mem: Handle, record: Word, thread: Word, item: Word) -> None:
+    """Merge with a sketch that has one of an item."""
+    g, theirs = mix(np.uint64(item)), np.zeros(8, np.uint64)
+    for k in range(2):
+        g = next_row(g)
+        theirs[np.uint64(k) * _SMALL + high_product(g, _SMALL)] = _1
+    count_min.merge(mem, _0, record, _0, theirs, _1)
+
+
+@kernel
+def count_min_most(mem: Handle, record: Word, thread: Word) -> Word:
+    """Return the greatest sum of a row."""
+    most = _0
+    for k in range(2):
+        total = _0
+        for j in range(_SMALL):
+            total += load(mem, record + FIRST_CELL + np.uint64(k) * _SMALL + np.uint64(j))
+        most = max(most, total)
+    return np.int64(most)
+
+
+class CountMinTarget(GivenTarget):
+    """A Count-Min sketch, updated conservatively unless the scenario says ``keys: plain``."""
+
+    def prepare(self, threads: int, keys: str) -> Memory:
+        """Return memory with an empty sketch."""
+        made = super().prepare(threads, keys)
+        made.words[int(_RECORD + CONSERVATIVE)] = keys != "plain"
+        return made
+
+
 # MinHash --------------------------------------------------------------------------------------------------------------
 
 
@@ -190,8 +237,7 @@ def new_top(mem: Handle, threads: Word) -> Word:
 def top_add(mem: Handle, record: Word, thread: Word, item: Word) -> None:
     """Add an item of two words: its number, twice."""
     h = mix(np.uint64(item))
-    count_min.add_plainly(mem, record, h, _1)
-    if top.wants(mem, record, h):
+    if top.wants(mem, record, h, count_min.add_plainly(mem, record, h, _1)):
         install(mem, record, h, np.uint64(item))
 
 
@@ -205,6 +251,15 @@ def install(mem: Handle, record: Word, h: Word, item: Word) -> None:
 
 
 @kernel
+def top_heal(mem: Handle, record: Word, thread: Word, item: Word) -> Flag:
+    """Add an item; return whether its slot is sealed."""
+    top_add(mem, record, thread, item)
+    h = mix(np.uint64(item))
+    slot = top.held_at(mem, top.bucket_of(mem, record, h), h)
+    return slot != _0 and top.is_sealed(mem, slot, h)
+
+
+@kernel
 def top_forged(mem: Handle, record: Word, thread: Word) -> Word:
     """Return how many sealed slots hold bytes that are not those of the slot's hash."""
     bucket = top.bucket_of(mem, record, _1)
@@ -212,7 +267,7 @@ def top_forged(mem: Handle, record: Word, thread: Word) -> Word:
     slot = bucket
     h, seal = load(mem, slot + top.HASH), load(mem, slot + top.SEAL)
     length = load(mem, slot + top.LENGTH)
-    made = mix(h ^ (length * top.STEP))
+    made = top.seal_start(h, length)
     for k in range(top.words_of(length)):
         word = load(mem, slot + top.BYTES + np.uint64(k))
         poke(words, np.uint64(k & 1), word)
@@ -229,10 +284,21 @@ HYPERLOGLOG: Final = Target(
     {"add": hyperloglog_add, "contains": Operation(hyperloglog_contains, bool)},
     new_hyperloglog,
 )
-COUNT_MIN: Final = Target(
-    "count-min", FloorModel(), {"add": count_min_add, "estimate": count_min_estimate}, new_count_min
+COUNT_MIN: Final = CountMinTarget(
+    "count-min",
+    FloorModel(),
+    {"add": count_min_add, "merge": count_min_merge, "estimate": count_min_estimate, "most": count_min_most},
+    new_count_min,
+    layouts=("conservative", "plain"),
+    given=frozenset({"merge", "most"}),
 )
 MIN_HASH: Final = Target(
     "minhash", PresenceModel(), {"add": minhash_add, "contains": Operation(minhash_contains, bool)}, new_minhash
 )
-TOP_K: Final = Target("top-k", NoForgeryModel(), {"add": top_add, "forged": top_forged}, new_top)
+TOP_K: Final = GivenTarget(
+    "top-k",
+    NoForgeryModel(),
+    {"add": top_add, "heal": Operation(top_heal, bool), "forged": top_forged},
+    new_top,
+    given=frozenset({"heal"}),
+)

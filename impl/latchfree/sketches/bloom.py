@@ -9,11 +9,11 @@ import numpy as np
 from latchfree.arena import Arena
 from latchfree.ctrie.columns import from_flags
 from latchfree.sketches.border import SKETCH
+from latchfree.sketches.buffered import Buffered
 from latchfree.sketches.common.items import fraction, hash_of, seed_of, whole
 from latchfree.sketches.common.place import Place
 from latchfree.sketches.common.shapes import MOST_CELLS, Shape
 from latchfree.sketches.common.sizing import items_for, rate, shape_for
-from latchfree.sketches.sketch import Sketch
 from latchfree.structures import BLOOM
 
 
@@ -22,7 +22,7 @@ def _shape(expected: Any, false_positives: Any) -> Shape:
     return (*shape_for(items, fraction(false_positives, "false_positives", 1e-9, 0.5)), items)
 
 
-class Bloom(Sketch):
+class Bloom(Buffered):
     """A Bloom filter: a set that answers "not there" truly, and "there" with a rate of errors that you choose.
 
     Parameters

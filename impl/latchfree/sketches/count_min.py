@@ -9,11 +9,11 @@ import numpy as np
 
 from latchfree.arena import Arena
 from latchfree.sketches.border import SKETCH
+from latchfree.sketches.buffered import Buffered
 from latchfree.sketches.common.items import chunks, column_of, counts_of, fraction, hash_of, seed_of, whole
 from latchfree.sketches.common.place import Place
 from latchfree.sketches.common.shapes import MOST_CELLS, Shape
 from latchfree.sketches.kernels.rows import MOST_DEPTH
-from latchfree.sketches.sketch import Sketch
 from latchfree.structures import COUNT_MIN
 
 #: The most that one add may count.
@@ -28,7 +28,7 @@ def _shape(error: Any, confidence: Any, conservative: Any) -> Shape:
     return width, min(depth, MOST_DEPTH), int(conservative), 0
 
 
-class CountMin(Sketch):
+class CountMin(Buffered):
     """Counts of items, in a size that does not depend on how many items there are.
 
     Parameters

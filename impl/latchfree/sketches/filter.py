@@ -8,11 +8,11 @@ import numpy as np
 
 from latchfree.ctrie.columns import from_flags
 from latchfree.sketches.border import SKETCH
+from latchfree.sketches.buffered import Buffered
 from latchfree.sketches.common.items import hash_of
-from latchfree.sketches.sketch import Sketch
 
 
-class Filter(Sketch):
+class Filter(Buffered):
     """A set of items that may say "there" of a few that were not added."""
 
     __slots__ = ()

@@ -10,11 +10,11 @@ import numpy as np
 from latchfree.arena import Arena
 from latchfree.sketches import cardinality
 from latchfree.sketches.border import SKETCH
+from latchfree.sketches.buffered import Buffered
 from latchfree.sketches.common.errors import SketchInvalid
 from latchfree.sketches.common.items import fraction, hash_of, seed_of
 from latchfree.sketches.common.place import Place
 from latchfree.sketches.common.shapes import LEAST_PRECISION, MOST_PRECISION, Shape
-from latchfree.sketches.sketch import Sketch
 from latchfree.structures import HYPERLOGLOG
 
 #: The standard error is this over the root of the number of registers (Flajolet and others, 2007).
@@ -27,7 +27,7 @@ def _shape(error: Any) -> Shape:
     return max(LEAST_PRECISION, math.ceil(math.log2((_ERROR / wanted) ** 2) - 1e-9)), 0, 0, 0
 
 
-class HyperLogLog(Sketch):
+class HyperLogLog(Buffered):
     """A counter of different items in a few kilobytes.
 
     Parameters

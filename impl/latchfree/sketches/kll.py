@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from latchfree.arena import Arena
 from latchfree.sketches import datasketches
 from latchfree.sketches.border import SKETCH
+from latchfree.sketches.buffer import NumberBuffer
 from latchfree.sketches.common import levels, stored
 from latchfree.sketches.common.errors import SketchInvalid, SketchMismatch
 from latchfree.sketches.common.items import CHUNK, fraction, seed_of, whole
@@ -121,6 +122,10 @@ class KLL(Sketch):
         words = words_of(numbers_in(items))
         for first in range(0, len(words), CHUNK):
             self._in_a_lane(self._place.run, SKETCH.kll_add_many, words[first : first + CHUNK])
+
+    def buffered(self, most: int = 256) -> NumberBuffer:
+        """Return a buffer for the adds of this thread; see `latchfree.sketches.buffered.Buffered.buffered`."""
+        return NumberBuffer(self, self.add_many, most)
 
     def _in_a_lane(self, how: Any, call: Any, *arguments: Any) -> None:
         """Make a call that needs a lane; wait while others hold all of them."""

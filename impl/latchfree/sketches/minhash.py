@@ -9,10 +9,10 @@ import numpy as np
 
 from latchfree.arena import Arena
 from latchfree.sketches.border import SKETCH
+from latchfree.sketches.buffered import Buffered
 from latchfree.sketches.common.items import hash_of, seed_of, whole
 from latchfree.sketches.common.place import Place
 from latchfree.sketches.common.shapes import MOST_HASHES, Shape
-from latchfree.sketches.sketch import Sketch
 from latchfree.structures import MIN_HASH
 
 
@@ -20,7 +20,7 @@ def _shape(hashes: Any) -> Shape:
     return whole(hashes, "hashes", 1, MOST_HASHES), 0, 0, 0
 
 
-class MinHash(Sketch):
+class MinHash(Buffered):
     """The similarity of sets: the part of what either has that both have (Jaccard's index).
 
     Parameters

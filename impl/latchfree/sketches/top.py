@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from latchfree.arena import Arena
 from latchfree.ctrie.columns import Column
 from latchfree.sketches.border import SKETCH
+from latchfree.sketches.buffered import Buffered
 from latchfree.sketches.common.items import (
+    check_size,
     chunks,
     column_of,
     fraction,
@@ -28,7 +30,6 @@ from latchfree.sketches.common.shapes import MOST_CELLS, Shape
 from latchfree.sketches.count_min import MOST_COUNT
 from latchfree.sketches.kernels import top as t
 from latchfree.sketches.kernels.rows import MOST_DEPTH
-from latchfree.sketches.sketch import Sketch
 from latchfree.structures import TOP_K
 
 _SLOT = int(t.SLOT_WORDS)
@@ -44,7 +45,7 @@ def _shape(items: Any, error: Any, confidence: Any) -> Shape:
     return width, min(depth, MOST_DEPTH), -(-_ROOM * asked // int(t.SLOTS)), asked
 
 
-class TopK(Sketch):
+class TopK(Buffered):
     """The most frequent items, with their counts, in a size that does not grow.
 
     Parameters
@@ -82,6 +83,7 @@ class TopK(Sketch):
 
     KIND: ClassVar[int] = TOP_K
     CELLS: ClassVar[str] = "counters"
+    MOST_BYTES: ClassVar[int] = t.MOST_BYTES
 
     def __init__(self, items: int = 10, error: float = 0.001, confidence: float = 0.99, *, seed: int = 0) -> None:
         self._place = Place.private(TOP_K, _shape(items, error, confidence), seed_of(seed))
@@ -119,7 +121,7 @@ class TopK(Sketch):
         """
         more, h = whole(count, "count", 1, MOST_COUNT), hash_of(item, self._place.seed)
         found = one_item(item)
-        _check_size(len(found) if isinstance(found, bytes) else 0)
+        check_size(len(found) if isinstance(found, bytes) else 0, self.MOST_BYTES)
         if self._place.call(SKETCH.top_add, h, more):
             self._write(h, found, isinstance(item, str))
 
@@ -134,7 +136,7 @@ class TopK(Sketch):
         items = kept(items)
         column, place, text = column_of(items), self._place, is_text(items)
         if isinstance(column.data, tuple) and column.length:
-            _check_size(int(np.diff(column.data[1]).max()))
+            check_size(int(np.diff(column.data[1]).max()), self.MOST_BYTES)
         wanted: NDArray[np.uint8] = np.zeros(column.length, np.uint8)
         for first, hashes in chunks(column, place.seed):
             flags = wanted[first : first + len(hashes)]
@@ -195,11 +197,6 @@ class TopK(Sketch):
 
     def _described(self) -> str:
         return f"of {self.items:,} items, {self._place.shape[1]} rows of {self._place.shape[0]:,} counters"
-
-
-def _check_size(size: int) -> None:
-    if size > t.MOST_BYTES:
-        raise ValueError(f"an item of a TopK is remembered whole and has at most {t.MOST_BYTES} bytes, got {size:,}")
 
 
 def _item_at(column: Column, k: int) -> bytes | int:

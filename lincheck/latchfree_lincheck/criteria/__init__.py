@@ -39,7 +39,9 @@ __all__ = [
 class Criterion(Protocol):
     """A judge of one history by one criterion."""
 
-    def __call__(self, history: History, model: Model[Any], *, timeout: float | None, memory: int) -> Verdict:
+    def __call__(
+        self, history: History, model: Model[Any], *, timeout: float | None, memory: int, **options: int
+    ) -> Verdict:
         """Judge a history."""
         ...
 
@@ -60,6 +62,7 @@ def judge(
     criterion: str = "linearizability",
     timeout: float | None = None,
     memory: int = MEMORY,
+    relaxation: int = 0,
 ) -> Verdict:
     """Judge a history by the criterion with that name.
 
@@ -75,17 +78,22 @@ def judge(
         Seconds after which the verdict is "unknown".
     memory : int
         Bytes of search tables after which the verdict is "unknown".
+    relaxation : int
+        Of ``intermediate-value``: how many of its last updates each process may keep back.
 
     Raises
     ------
     ValueError
-        If there is no such criterion, the criterion cannot be applied to the model, or the history has a call that
-        the model does not have.
+        If there is no such criterion, the criterion cannot be applied to the model or has no relaxation, or the history
+        has a call that the model does not have.
     """
     if criterion not in CRITERIA:
         raise ValueError(f"no criterion is called {criterion!r}; choose one of {', '.join(CRITERIA)}")
     chosen = get_model(model) if isinstance(model, str) else model
-    return _load(criterion)(history, chosen, timeout=timeout, memory=memory)
+    if relaxation and criterion != "intermediate-value":
+        raise ValueError(f"{criterion} has no relaxation; intermediate-value has")
+    options = {"relaxation": relaxation} if relaxation else {}
+    return _load(criterion)(history, chosen, timeout=timeout, memory=memory, **options)
 
 
 def _load(criterion: str) -> Criterion:

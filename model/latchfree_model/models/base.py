@@ -110,6 +110,9 @@ class SequentialModel(ABC, Generic[State]):
     queries: frozenset[str] = frozenset()
     """Operations that read a quantity; all other operations only raise the quantity, in whatever order they come."""
 
+    flushes: frozenset[str] = frozenset()
+    """Operations after which no update of their process is kept back, where a relaxed criterion lets it be."""
+
     @abstractmethod
     def init(self) -> State:
         """Return the initial state."""

@@ -312,6 +312,7 @@ GOOD: Final[dict[str, Make]] = {
     "budget": lambda world: None,
     "engine": lambda world: "auto",
     "criterion": lambda world: "linearizability",
+    "relaxation": lambda world: 0,
     "marked": lambda world: (),
     "read_history.path": _log,
     "format": lambda world: "jsonl",

@@ -130,6 +130,27 @@ def test_another_seed_or_shape_is_not_merged(kind):
     assert mine.to_bytes() == before
 
 
+def test_a_merge_of_unequal_hashes_would_lose_and_count_twice(monkeypatch):
+    """A mutant of the Python face: without the comparison of seeds, no compiled code notices."""
+    monkeypatch.setattr(Sketch, "_check_like", lambda self, other: None)
+    items = range(400)
+    for make in (Bloom, PartitionedBloom, CountingBloom):
+        one, other = make(1_000), make(1_000, seed=1)
+        other.add_many(items)
+        one.merge(other)
+        assert sum(one.contains_many(items)) < 100, "what was added is not there"
+    counts = CountMin(0.0001, seed=1)
+    counts.add_many(items)
+    merged = CountMin(0.0001)
+    merged.merge(counts)
+    assert sum(estimate < 1 for estimate in merged.estimate_many(items)) > 300, "too low"
+    one, other = HyperLogLog(), HyperLogLog(seed=1)
+    for each in (one, other):
+        each.add_many(range(10_000))
+    one.merge(other)
+    assert one.estimate() > 18_000, "each item twice"
+
+
 @pytest.mark.parametrize("kind", ORDERLESS)
 def test_parts_merged_are_the_whole(kind):
     make, whole = MAKERS[kind], MAKERS[kind]()

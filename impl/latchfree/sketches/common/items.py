@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from operator import index
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,8 @@ CHUNK: Final = 1 << 14
 
 #: Where the bytes of a bytes object are.
 _DATA: Final = bytes.__basicsize__ - 1
-_ANY_LENGTH: Final = 1 << 62
+#: More bytes than an item can have.
+ANY_LENGTH: Final = 1 << 62
 
 
 def _codec_for_item(item: Any) -> Codec[Any]:
@@ -86,6 +87,8 @@ def column_of(items: Any) -> Column:
         If they are no sequence of one dimension, or an item is missing or of another kind than the first; the text
         names the item.
     """
+    if isinstance(items, Encoded):
+        return items.column
     if isinstance(items, str | bytes | bytearray | memoryview) or not isinstance(items, Iterable):
         raise TypeError(
             f"items must be an Arrow or NumPy array or a sequence, got {type(items).__name__}; for one item use add"
@@ -100,7 +103,53 @@ def column_of(items: Any) -> Column:
             codec = codec_for(str if items.dtype.kind == "U" else bytes)
         elif len(items) and (not isinstance(items, np.ndarray) or (items.dtype == object and items.ndim == 1)):
             codec = _codec_for_item(items[0])
-    return to_column(items, codec, "items", _ANY_LENGTH)
+    return to_column(items, codec, "items", ANY_LENGTH)
+
+
+class Encoded(NamedTuple):
+    """Many strings or bytes that were checked before.
+
+    Attributes
+    ----------
+    column : Column
+    text : bool
+        Whether they are strings.
+    """
+
+    column: Column
+    text: bool
+
+
+def to_encoded(items: list[Any], *, text: bool) -> Encoded:
+    """Return strings that have an encoding, or bytes, as `column_of` takes them without a look at each."""
+    blobs = list(map(str.encode, items)) if text else items
+    ends = np.zeros(len(blobs) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, blobs), np.int64, len(blobs)), out=ends[1:])
+    data = np.frombuffer(b"".join(blobs), np.uint8)
+    return Encoded(Column((int(data.ctypes.data), ends), len(blobs), data, "list"), text)
+
+
+def plain_item(item: Any, limit: int) -> str | bytes | int:
+    """Return an item as an object of str, bytes or int itself, which no flush will refuse.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is no item, or has more bytes than the limit.
+    """
+    codec = _codec_for_item(item)
+    encoded = codec.encode(item)
+    if codec.word:
+        return int(encoded)
+    data = bytes(as_bytes(codec, encoded))
+    check_size(len(data), limit)
+    return data.decode() if isinstance(item, str) else data
+
+
+def check_size(size: int, limit: int) -> None:
+    """Make sure that an item fits where it is remembered whole."""
+    if size > limit:
+        raise ValueError(f"an item of a TopK is remembered whole and has at most {limit} bytes, got {size:,}")
 
 
 def one_item(item: Any) -> bytes | int:
@@ -112,7 +161,7 @@ def one_item(item: Any) -> bytes | int:
 
 def kept(items: Any) -> Any:
     """Return many items in a form that can be looked at twice."""
-    return items if is_arrow(items) or isinstance(items, np.ndarray | str | bytes) else _listed(items)
+    return items if is_arrow(items) or isinstance(items, np.ndarray | str | bytes | Encoded) else _listed(items)
 
 
 def _listed(items: Any) -> Any:
@@ -121,6 +170,8 @@ def _listed(items: Any) -> Any:
 
 def is_text(items: Any) -> bool:
     """Return whether many items, which `column_of` takes, are strings."""
+    if isinstance(items, Encoded):
+        return items.text
     if is_arrow(items):
         kind = items.type
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind

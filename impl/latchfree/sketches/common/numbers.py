@@ -21,7 +21,7 @@ pa = optional("pyarrow", "check")
 _SIGN: Final = 1 << 63
 _ALL: Final = (1 << 64) - 1
 #: Integers up to this are floats, each of them.
-_WHOLE: Final = 1 << 53
+WHOLE: Final = 1 << 53
 
 
 def words_of(numbers: NDArray[np.float64]) -> NDArray[np.uint64]:
@@ -53,7 +53,7 @@ def number_of(item: Any) -> float:
         found = float(item)
     elif not isinstance(item, bool | np.bool_ | str | bytes | complex) and hasattr(type(item), "__index__"):
         whole = int(item)
-        if not -_WHOLE <= whole <= _WHOLE:
+        if not -WHOLE <= whole <= WHOLE:
             raise ValueError(f"integers must be from -2**53 to 2**53, to be 64-bit floats, got {shown(whole)}")
         found = float(whole)
     elif isinstance(item, np.floating):
@@ -86,7 +86,7 @@ def numbers_in(items: Any) -> NDArray[np.float64]:
     if items.dtype.kind not in "iuf" or items.dtype.itemsize > 8:
         raise TypeError(f"items must be float or int, got an array of {items.dtype}")
     if items.dtype.kind in "iu" and items.dtype.itemsize == 8:
-        wrong = np.flatnonzero((items > _WHOLE) | (items < (-_WHOLE if items.dtype.kind == "i" else 0)))
+        wrong = np.flatnonzero((items > WHOLE) | (items < (-WHOLE if items.dtype.kind == "i" else 0)))
         if len(wrong):
             raise ValueError(
                 f"items: element {wrong[0]}: integers must be from -2**53 to 2**53, to be 64-bit floats, "

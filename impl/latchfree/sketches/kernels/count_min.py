@@ -8,7 +8,7 @@ Invariant: each counter of an item is at least the sum of the counts of the adds
 
 import numpy as np
 
-from latchfree.atomics import fetch_add, high_product, load, peek
+from latchfree.atomics import fetch_add, high_product, load, peek, prefetch
 from latchfree.jit import entry, kernel
 from latchfree.kinds import Array, Handle, Word
 from latchfree.sketches.kernels import conservative
@@ -18,16 +18,32 @@ from latchfree.sketches.kernels.rows import CONSERVATIVE, DEPTH, WIDTH, next_row
 _0 = np.uint64(0)
 _1 = np.uint64(1)
 
+#: How far ahead of the items in hand their counters are asked for: another processor may have written to them.
+AHEAD = 3
+
 
 @kernel
-def add_plainly(mem: Handle, record: Word, h: Word, count: Word) -> None:
-    """Add to the counter of each row."""
+def add_plainly(mem: Handle, record: Word, h: Word, count: Word) -> Word:
+    """Add to the counter of each row; return the lowest, which is an estimate, as each was left."""
+    width = peek(mem, record + WIDTH)
+    row = record + FIRST_CELL
+    least = ~_0
+    for _ in range(peek(mem, record + DEPTH)):
+        h = next_row(h)
+        # spec: none -- seq_cst: a load and a store instead would lose what others add in between.
+        least = min(least, fetch_add(mem, row + high_product(h, width), count) + count)
+        row += width
+    return least
+
+
+@kernel
+def ask_for(mem: Handle, record: Word, h: Word) -> None:
+    """Ask for the counters of a hash, to be written soon."""
     width = peek(mem, record + WIDTH)
     row = record + FIRST_CELL
     for _ in range(peek(mem, record + DEPTH)):
         h = next_row(h)
-        # spec: none -- seq_cst: a load and a store instead would lose what others add in between.
-        fetch_add(mem, row + high_product(h, width), count)
+        prefetch(mem, row + high_product(h, width))
         row += width
 
 
@@ -83,7 +99,11 @@ def add_many(mem: Handle, me: Word, record: Word, number: Word, hashes: Array) -
     if not enter(mem, me, record, number):
         return GONE
     conservative.announce(mem, record, _1)
+    # A plain add goes on while its counters come; a conservative one waits for what it reads.
+    waits = peek(mem, record + CONSERVATIVE) != _0
     for k in range(len(hashes)):
+        if waits and k + AHEAD < len(hashes):
+            ask_for(mem, record, hashes[k + AHEAD])
         add(mem, record, hashes[k], _1)
     conservative.withdraw(mem, record, _1)
     note_added(mem, record, np.uint64(len(hashes)))

@@ -10,7 +10,7 @@ Source: K. Christensen, A. Roginsky, M. Jimeno (2010), after P. Almeida and othe
 
 import numpy as np
 
-from latchfree.atomics import high_product, load, peek
+from latchfree.atomics import high_product, load, peek, prefetch
 from latchfree.jit import entry, kernel
 from latchfree.kinds import Array, Flag, Handle, Word
 from latchfree.sketches.kernels.bloom import set_word
@@ -27,6 +27,9 @@ _STEP = np.uint64(0x9E3779B97F4A7C15)
 WORDS = SHAPE  # of a slice
 SLICES = SHAPE + np.uint64(1)
 
+#: How far ahead of the items in hand their words are asked for: another processor may have written to them.
+_AHEAD = 8
+
 
 @kernel
 def add(mem: Handle, record: Word, h: Word) -> None:
@@ -37,6 +40,17 @@ def add(mem: Handle, record: Word, h: Word) -> None:
         h += _STEP
         bit = high_product(mix(h), words << _6)
         set_word(mem, at + (bit >> _6), _1 << (bit & _63))
+        at += words
+
+
+@kernel
+def ask_for(mem: Handle, record: Word, h: Word) -> None:
+    """Ask for the words of a hash, to be written soon."""
+    words = peek(mem, record + WORDS)
+    at = record + FIRST_CELL
+    for _ in range(peek(mem, record + SLICES)):
+        h += _STEP
+        prefetch(mem, at + (high_product(mix(h), words << _6) >> _6))
         at += words
 
 
@@ -81,9 +95,12 @@ def add_many(mem: Handle, me: Word, record: Word, number: Word, hashes: Array) -
     """Add items by their hashes; 1, or GONE."""
     if not enter(mem, me, record, number):
         return GONE
-    for k in range(len(hashes)):
+    count = len(hashes)
+    for k in range(count):
+        if k + _AHEAD < count:
+            ask_for(mem, record, hashes[k + _AHEAD])
         add(mem, record, hashes[k])
-    note_added(mem, record, np.uint64(len(hashes)))
+    note_added(mem, record, np.uint64(count))
     leave(mem, me)
     return _1
 

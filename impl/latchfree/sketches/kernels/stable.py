@@ -12,7 +12,7 @@ Source: F. Deng, D. Rafiei, "Approximately Detecting Duplicates for Streaming Da
 
 import numpy as np
 
-from latchfree.atomics import cas, fetch_add, fetch_or, high_product, load, peek
+from latchfree.atomics import cas, fetch_add, fetch_or, high_product, load, peek, prefetch
 from latchfree.jit import entry, kernel
 from latchfree.kinds import Array, Flag, Handle, Word
 from latchfree.sketches.kernels.record import FIRST_CELL, GONE, SHAPE, TICKET, enter, leave, note_added
@@ -35,6 +35,9 @@ SLOTS = SHAPE  # cells, a multiple of 32
 HASHES = SHAPE + np.uint64(1)  # cells of an item
 FADING = SHAPE + np.uint64(2)  # cells that an add lowers
 
+#: How far ahead of the items in hand their words are asked for: another processor may have written to them.
+_AHEAD = 4
+
 
 @kernel
 def faded(word: Word, cells: Word) -> Word:
@@ -55,10 +58,33 @@ def fade_word(mem: Handle, at: Word, cells: Word) -> None:
 
 
 @kernel
+def take_tickets(mem: Handle, record: Word, count: Word) -> Word:
+    """Return the first of as many numbers as there are adds; nobody else has them."""
+    # spec: none -- seq_cst (relaxed suffices): each add has a number of its own.
+    return fetch_add(mem, record + TICKET, count)
+
+
+@kernel
+def start_of(ticket: Word, slots: Word) -> Word:
+    """Return the first cell that the add of a number lowers."""
+    return high_product(mix(ticket + _STEP), slots)
+
+
+@kernel
+def ask_for(mem: Handle, record: Word, h: Word, ticket: Word) -> None:
+    """Ask for the words of an add, to be written soon."""
+    slots = peek(mem, record + SLOTS)
+    prefetch(mem, record + FIRST_CELL + (start_of(ticket, slots) >> _5))
+    for _ in range(peek(mem, record + HASHES)):
+        h += _STEP
+        prefetch(mem, record + FIRST_CELL + (high_product(mix(h), slots) >> _5))
+
+
+@kernel
 def fade(mem: Handle, record: Word, ticket: Word) -> None:
     """Lower as many cells as the shape says, from where a number leads."""
     slots, left = peek(mem, record + SLOTS), peek(mem, record + FADING)
-    start = high_product(mix(ticket + _STEP), slots)
+    start = start_of(ticket, slots)
     while left != _0:
         first = start & _31
         here = min(_32 - first, left)
@@ -84,11 +110,10 @@ def contains(mem: Handle, record: Word, h: Word) -> Flag:
 
 
 @kernel
-def add(mem: Handle, record: Word, h: Word) -> Flag:
-    """Add a hash; return whether it was there."""
+def add(mem: Handle, record: Word, h: Word, ticket: Word) -> Flag:
+    """Add a hash by a number of its own; return whether it was there."""
     seen = contains(mem, record, h)
-    # spec: none -- seq_cst (relaxed suffices): each add has a number of its own.
-    fade(mem, record, fetch_add(mem, record + TICKET, _1))
+    fade(mem, record, ticket)
     slots = peek(mem, record + SLOTS)
     for _ in range(peek(mem, record + HASHES)):
         h += _STEP
@@ -103,7 +128,7 @@ def add_one(mem: Handle, me: Word, record: Word, number: Word, h: Word) -> Word:
     """Add an item by its hash; return whether it was seen, or GONE."""
     if not enter(mem, me, record, number):
         return GONE
-    seen = add(mem, record, h)
+    seen = add(mem, record, h, take_tickets(mem, record, _1))
     note_added(mem, record, _1)
     leave(mem, me)
     return _1 if seen else _0
@@ -124,9 +149,14 @@ def add_many(mem: Handle, me: Word, record: Word, number: Word, hashes: Array, s
     """Add items by their hashes, and write 1 for each that was seen, else 0; return 1, or GONE."""
     if not enter(mem, me, record, number):
         return GONE
-    for k in range(len(hashes)):
-        seen[k] = 1 if add(mem, record, hashes[k]) else 0
-    note_added(mem, record, np.uint64(len(hashes)))
+    count = len(hashes)
+    # All at once: threads that take them one by one do little but pass this word to and fro.
+    ticket = take_tickets(mem, record, np.uint64(count))
+    for k in range(count):
+        if k + _AHEAD < count:
+            ask_for(mem, record, hashes[k + _AHEAD], ticket + np.uint64(k + _AHEAD))
+        seen[k] = 1 if add(mem, record, hashes[k], ticket + np.uint64(k)) else 0
+    note_added(mem, record, np.uint64(count))
     leave(mem, me)
     return _1
 

@@ -61,11 +61,17 @@ def words_of(length: Word) -> Word:
 
 
 @kernel
+def seal_start(h: Word, length: Word) -> Word:
+    """Return the beginning of a seal, of the hash and the length; the bytes follow."""
+    return mix(h ^ (length * STEP))
+
+
+@kernel
 def seal_of(mem: Handle, slot: Word, h: Word) -> Word:
     """Return the seal that a slot must have whose bytes are those of the item of a hash."""
     # spec: TopK!ReadBytes -- acquire, one word at an instant: bytes that change meanwhile do not fit the seal.
     length = load(mem, slot + LENGTH)
-    seal = mix(h ^ (length * STEP))
+    seal = seal_start(h, length)
     for k in range(words_of(length)):
         # spec: TopK!ReadBytes
         seal = mix(seal ^ load(mem, slot + BYTES + np.uint64(k)))
@@ -107,10 +113,9 @@ def held_at(mem: Handle, bucket: Word, h: Word) -> Word:
 
 
 @kernel
-def wants(mem: Handle, record: Word, h: Word) -> Flag:
+def wants(mem: Handle, record: Word, h: Word, estimate: Word) -> Flag:
     """Return whether an item is to be written into the table: frequent enough and not there, or not sealed."""
     bucket = bucket_of(mem, record, h)
-    estimate = count_min.estimate(mem, record, h)
     slot = held_at(mem, bucket, h)
     if slot != _0:
         # spec: none -- seq_cst (relaxed suffices): a hint.
@@ -137,7 +142,7 @@ def install(mem: Handle, record: Word, h: Word, length: Word, given: Array) -> N
     store(mem, slot + COUNT, count_min.estimate(mem, record, h))
     # spec: TopK!WriteBytes -- release, one word at a time; somebody else may be writing another item.
     store(mem, slot + LENGTH, length)
-    seal = mix(h ^ (length * STEP))
+    seal = seal_start(h, length)
     for k in range(words_of(length)):
         # spec: TopK!WriteBytes
         store(mem, slot + BYTES + np.uint64(k), given[k])
@@ -151,8 +156,7 @@ def add_one(mem: Handle, me: Word, record: Word, number: Word, h: Word, count: W
     """Add to the count of an item; 1 if it is to be written into the table, else 0; or GONE."""
     if not enter(mem, me, record, number):
         return GONE
-    count_min.add_plainly(mem, record, h, count)
-    wanted = wants(mem, record, h)
+    wanted = wants(mem, record, h, count_min.add_plainly(mem, record, h, count))
     note_added(mem, record, count)
     leave(mem, me)
     return _1 if wanted else _0
@@ -164,8 +168,9 @@ def add_many(mem: Handle, me: Word, record: Word, number: Word, hashes: Array, w
     if not enter(mem, me, record, number):
         return GONE
     for k in range(len(hashes)):
-        count_min.add_plainly(mem, record, hashes[k], _1)
-        wanted[k] = 1 if wants(mem, record, hashes[k]) else 0
+        if k + count_min.AHEAD < len(hashes):
+            count_min.ask_for(mem, record, hashes[k + count_min.AHEAD])
+        wanted[k] = 1 if wants(mem, record, hashes[k], count_min.add_plainly(mem, record, hashes[k], _1)) else 0
     note_added(mem, record, np.uint64(len(hashes)))
     leave(mem, me)
     return _1
@@ -190,7 +195,7 @@ def put(mem: Handle, me: Word, record: Word, number: Word, h: Word, length: Word
     """Write an item into the table if it belongs there; 1, or GONE."""
     if not enter(mem, me, record, number):
         return GONE
-    if wants(mem, record, h):
+    if wants(mem, record, h, count_min.estimate(mem, record, h)):
         install(mem, record, h, length, given)
     leave(mem, me)
     return _1
@@ -209,7 +214,7 @@ def read_sealed(mem: Handle, me: Word, record: Word, number: Word, out: Array) -
             # spec: TopK!ReadHash, TopK!ReadSeal, TopK!ReadBytes -- acquire, one word at an instant.
             out[done + np.uint64(j)] = load(mem, slot + np.uint64(j))
         h, length = out[done + HASH], out[done + LENGTH]
-        seal = mix(h ^ (length * STEP))
+        seal = seal_start(h, length)
         for j in range(words_of(length)):
             seal = mix(seal ^ out[done + BYTES + np.uint64(j)])
         if h != _0 and out[done + SEAL] == seal | _1:

@@ -1,0 +1,1 @@
+"""Seeded bugs of the sketches, one file each."""
