@@ -88,6 +88,6 @@ def test_what_is_no_trace_is_refused(tmp_path: Path) -> None:
         code, _, error = run("trace", target)
         assert code == exits.USAGE
         assert message in error
-    code, _, error = run("trace", "ctrie", "--mutant", "X9")
+    code, _, error = run("trace", "ctrie", "--mutant", "Z9")
     assert code == exits.USAGE
-    assert "unknown mutant 'X9'" in error
+    assert "unknown mutant 'Z9'" in error
