@@ -9,6 +9,10 @@ HashApart   == [a |-> <<0>>, b |-> <<1>>]                                   \* b
 HashTwo     == [a |-> <<0, 0>>, b |-> <<0, 1>>]                             \* parted by the second bit
 HashThree   == [a |-> <<0, 0>>, b |-> <<0, 1>>, c |-> <<1, 0>>]             \* c is apart at the first bit
 HashCollide == [a |-> <<0>>, b |-> <<0>>, c |-> <<0>>]                      \* equal in all bits: an L-node
+\* Equal in all bits, too, of as many levels as the code has: the L-node is where the code has it.
+HashEleven  == [a |-> <<0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>>,
+                b |-> <<0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>>,
+                c |-> <<0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>>]
 HashDeep    == [a |-> <<0, 0, 0>>, b |-> <<0, 0, 1>>, c |-> <<0, 1, 0>>]   \* a and b parted by the third bit
 HashDeepTwo == [a |-> <<0, 0, 0>>, b |-> <<0, 0, 1>>, c |-> <<1, 0, 0>>]   \* the same, with c at the root
 HashFour    == [a |-> <<0, 0>>, b |-> <<0, 1>>, c |-> <<1, 0>>, d |-> <<1, 1>>]

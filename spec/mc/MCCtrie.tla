@@ -44,6 +44,7 @@ TwoConditional            == [u |-> <<{PutIfAbsent("a", 2), ReplaceIf("a", 1, 3)
 ConditionalSnapshot       == [u |-> <<{ReplaceIf("a", 1, 3)}>>, w |-> <<{RemoveIf("a", 1)}>>, s |-> <<{Snapshot}>>]
 TwoClearersOneWriter      == [c |-> <<{Clear}>>, d |-> <<{Clear}>>, w |-> <<{Put("a", 2)}>>]
 ClearerSnapshotterWriter  == [c |-> <<{Clear}>>, s |-> <<{Snapshot}>>, w |-> <<{Put("a", 2)}>>]
+TwoRemoves                == [u |-> <<{Remove("a")}>>, w |-> <<{Remove("b")}>>]
 RemoveAndSnapshot         == [w |-> <<{Remove("a")}>>, s |-> <<{Snapshot}>>]
 PutRemoveInTwoChildren    == [u |-> <<{Put("a", 2)}>>, w |-> <<{Remove("c")}>>, r |-> <<{Lookup("a")}, {Lookup("c")}>>]
 TwoChildrenSnapshot       == [u |-> <<{Put("a", 2)}>>, w |-> <<{Remove("c")}>>, s |-> <<{Snapshot}>>]

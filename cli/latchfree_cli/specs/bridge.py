@@ -54,6 +54,11 @@ def show(settings: Settings, coverage: "Coverage", name: str) -> None:
         f"  {coverage.runs:,} runs of the code: {coverage.operations:,} operations, {coverage.accesses:,} accesses; "
         f"memory and answers compared after each of {coverage.steps:,} steps"
     )
+    if coverage.deaths:
+        settings.say(
+            f"  {coverage.deaths:,} nodes retired by the code, each compared with the specification; "
+            f"{coverage.freed:,} of them freed"
+        )
     for reason, count in coverage.untaken.most_common():
         settings.say(f"  {count:,} not taken: {reason}")
     if coverage.divergence:
@@ -80,6 +85,8 @@ def to_json(coverage: "Coverage", name: str) -> dict[str, object]:
         "runs": coverage.runs,
         "compared": coverage.steps,
         "accesses": coverage.accesses,
+        "retired": coverage.deaths,
+        "freed": coverage.freed,
         "divergence": None
         if divergence is None
         else {

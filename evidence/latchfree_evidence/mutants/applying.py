@@ -29,6 +29,7 @@ _AFFECTED = (
     "latchfree_evidence.stress.topics",
     "latchfree_evidence.stress.topic_worker",
     "latchfree_evidence.targets.ctrie",
+    "latchfree_evidence.targets.reclaiming",
     "latchfree_evidence.refinement.bridge.target",
     "latchfree_evidence.targets.topics",
     "latchfree.topics.concurrent.",

@@ -95,7 +95,7 @@ def run_model(
             "-XX:-UsePerfData",  # a file in /tmp for tools that watch Java
             NO_RECORDER,
             *archived(archive),
-            *(("-Xss64m",) if spec.simulate else ()),  # names are made by recursion over the nodes
+            "-Xss64m",  # names are made by recursion over the nodes
             *java_options,
             f"-DTLA-Library={library(spec.root)}",
             *("-cp", str(jar), "tlc2.TLC", "-tool", "-fp", "0"),

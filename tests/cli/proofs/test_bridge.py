@@ -33,6 +33,15 @@ def test_every_step_of_a_model_is_replayed() -> None:
     assert document["not_taken"] == {}
 
 
+def test_the_dead_are_counted() -> None:
+    code, text, _ = run("explore", "ctrie", "--along", "mutant_r19_fixed")
+    assert code == exits.OK
+    assert "4 nodes retired by the code, each compared with the specification; 4 of them freed" in text
+    code, text, _ = run("explore", "ctrie", "--along", "mutant_r19")
+    assert code == exits.VIOLATION
+    assert "is dead, but the code has not retired it" in text
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -88,6 +97,6 @@ def test_what_is_no_trace_is_refused(tmp_path: Path) -> None:
         code, _, error = run("trace", target)
         assert code == exits.USAGE
         assert message in error
-    code, _, error = run("trace", "ctrie", "--mutant", "X9")
+    code, _, error = run("trace", "ctrie", "--mutant", "Z9")
     assert code == exits.USAGE
-    assert "unknown mutant 'X9'" in error
+    assert "unknown mutant 'Z9'" in error

@@ -75,6 +75,11 @@ class Comparison:
         self._left: list[tuple[int, int]] = []
         self._same_root_word(heap["root"], words[trie + int(shape.ROOT_WORD)], "root")
 
+    @property
+    def addresses(self) -> Mapping[int, int]:
+        """For each address of the specification that was met, the offset that it stands for."""
+        return self._code
+
     def check(self) -> None:
         """Compare all that can be reached.
 

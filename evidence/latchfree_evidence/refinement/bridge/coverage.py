@@ -38,6 +38,8 @@ class Coverage:
         How many it does not take, by reason.
     runs, steps, accesses, operations : int
         Runs of the code, steps compared, and atomic accesses and operations in them.
+    deaths, freed : int
+        Nodes that the code has retired and freed in these runs, where the model says who is dead.
     divergence : Divergence or None
     """
 
@@ -49,6 +51,8 @@ class Coverage:
     steps: int = 0
     accesses: int = 0
     operations: int = 0
+    deaths: int = 0
+    freed: int = 0
     complete: bool = False
     """Whether every step was replayed or found untaken."""
     divergence: Divergence | None = None

@@ -6,7 +6,8 @@ A step of the graph is an action of one process, such as ``GcasCas``. The replay
 2. lets the thread make the access, and go on to its next labelled access; accesses in between (epochs, registry, free
    lists) have no counterpart in the specification;
 3. compares the memory, and the next access of every thread, with the state at the end of the step (see `comparison`);
-4. compares the answer of an operation that returns with the one that the tracker of linearizations allows.
+4. where the state says of each node if it is dead, compares that with what the code has retired (see `fates`);
+5. compares the answer of an operation that returns with the one that the tracker of linearizations allows.
 
 In five places code and specification do not go in step, and need not:
 
@@ -27,6 +28,7 @@ from latchfree.arena.kernels import node as arena_node
 from latchfree.ctrie.kernels import shape
 from latchfree_evidence.refinement.bridge.comparison import Comparison, Difference
 from latchfree_evidence.refinement.bridge.coverage import Coverage, Divergence
+from latchfree_evidence.refinement.bridge.fates import Fates, has_fates
 from latchfree_evidence.refinement.bridge.programs import Program
 from latchfree_evidence.refinement.bridge.stepper import Halted, Stepper
 from latchfree_evidence.refinement.bridge.tours import Edge, Tours
@@ -58,6 +60,7 @@ def replay_edges(
     program: Program,
     graph: StateGraph,
     *,
+    frees: bool = True,
     on_progress: Callable[[Coverage], bool] | None = None,
 ) -> Coverage:
     """Replay every step of a graph.
@@ -70,6 +73,8 @@ def replay_edges(
         The keys, the initial trie and the processes of the model.
     graph : StateGraph
         The model's state graph.
+    frees : bool, optional
+        Whether the code retires nodes, as it should; else the fates of nodes are not compared.
     on_progress : callable, optional
         Called after every run with the coverage so far; the replay ends if it returns False.
 
@@ -80,7 +85,7 @@ def replay_edges(
     tours, steppers = Tours(graph), _Steppers(target)
     coverage = Coverage(len(graph), tours.edges)
     while tour := tours.next_tour(program.room, _STEPS):
-        run = _Run(steppers, program, graph, tour)
+        run = _Run(steppers, program, graph, tour, frees=frees)
         try:
             for edge in tour:
                 if run.stepper.left < _SPARE:
@@ -96,6 +101,8 @@ def replay_edges(
         coverage.runs += 1
         coverage.accesses += run.stepper.steps
         coverage.operations += run.begun
+        coverage.deaths += run.deaths
+        coverage.freed += run.freed
         coverage.replayed = tours.count
         run.stepper.end()
         if coverage.divergence or (on_progress is not None and not on_progress(coverage)):
@@ -126,7 +133,9 @@ class _Steppers:
 class _Run:
     """The code on its way along one tour."""
 
-    def __init__(self, steppers: _Steppers, program: Program, graph: StateGraph, tour: list[Edge]) -> None:
+    def __init__(
+        self, steppers: _Steppers, program: Program, graph: StateGraph, tour: list[Edge], *, frees: bool
+    ) -> None:
         self._target, self._program, self._graph = steppers.target, program, graph
         self._operations = _operations(program, graph, tour)
         # A thread that has nothing to do still needs an operation, which it does not begin.
@@ -137,7 +146,21 @@ class _Run:
         self._next = [0] * len(threads)
         self.begun = 0
         self.stepper.begin()
-        self._compare(graph.initial[0])
+        heap: Any = graph.state(graph.initial[0])["mem"]
+        self._fates: Fates | None = None
+        if frees and has_fates(heap):
+            self._fates = Fates(self.stepper.words, self.stepper.root, program.processes)
+        self._compare(graph.initial[0], 0)
+
+    @property
+    def deaths(self) -> int:
+        """How many nodes the code has retired."""
+        return self._fates.deaths if self._fates is not None else 0
+
+    @property
+    def freed(self) -> int:
+        """How many nodes the code has freed."""
+        return self._fates.freed if self._fates is not None else 0
 
     def take(self, edge: Edge) -> None:
         """Take one step and compare."""
@@ -148,7 +171,7 @@ class _Run:
             self._advance(thread, step.action, _regs(before, process), _regs(after, process))
             if _regs(before, process)["pc"] != "idle" and _regs(after, process)["pc"] == "idle":
                 self._check_answer(thread, process, before, after)
-        self._compare(step.target)
+        self._compare(step.target, thread)
 
     def _advance(self, thread: int, action: str, old: Mapping[Any, Any], new: Mapping[Any, Any]) -> None:
         stepper = self.stepper
@@ -199,6 +222,8 @@ class _Run:
     def _housekeeping(self, thread: int) -> None:
         """Go on to the next access that is a step of the specification, or to the end of the operation."""
         while not self.stepper.between(thread) and not self._actions(thread):
+            if self._fates is not None:
+                self._fates.observe(thread)
             self.stepper.step(thread)
 
     def _reread_tomb(self, thread: int) -> None:
@@ -211,23 +236,27 @@ class _Run:
                 self._make(thread, "GcasReadPrev")
                 self._housekeeping(thread)
 
-    def _compare(self, number: int) -> None:
-        """Compare the memory, and what every thread is about to do, with a state."""
+    def _compare(self, number: int, thread: int) -> None:
+        """Compare the memory, and what every thread is about to do, with the state after a step of `thread`."""
         stepper = self.stepper
         state: Any = self._graph.state(number)
         comparison = Comparison(state["mem"], stepper.words, stepper.root, self._program.keys)
-        for thread, process in enumerate(self._program.processes):
+        for each, process in enumerate(self._program.processes):
             regs = state["L"][process]
             pc = _code_at(regs)
-            pending = stepper.pending(thread)
-            if pending is None or stepper.between(thread):
+            pending = stepper.pending(each)
+            if pending is None or stepper.between(each):
                 if pc != "idle" and regs["ret"] != "up":
                     raise Difference(f"{process}: the code has returned, but the specification is at {pc}")
-            elif pc not in self._actions(thread):
-                raise Difference(f"{process}: the specification is at {pc}, but the code {self._about_to(thread)}")
+            elif pc not in self._actions(each):
+                raise Difference(f"{process}: the specification is at {pc}, but the code {self._about_to(each)}")
             else:
                 comparison.same_access(pc, regs, pending.at, pending.expected, pending.operand)
+        if self._fates is not None:
+            self._fates.carry(comparison, state["L"])
         comparison.check()
+        if self._fates is not None:
+            self._fates.compare(thread, state, comparison)
 
     def _check_answer(self, thread: int, process: str, before: Any, after: Any) -> None:
         """Compare the answer of the operation that has returned: the tracker keeps who gave the same."""

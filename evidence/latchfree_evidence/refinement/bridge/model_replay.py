@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from latchfree_evidence.refinement.bridge.programs import placed, program_of
 from latchfree_model.graph import explore
@@ -30,7 +30,8 @@ def replay_model(
     model : SpecModel
         A bounded model of `Ctrie.tla`.
     mutant : str, optional
-        Run a seeded bug; it must be the first use of the structure in the process.
+        Run a seeded bug; it must be the first use of the structure in the process. Most of them retire nothing
+        (see `latchfree_evidence.mutants`), and then the fates of nodes are not compared.
     timeout : float, optional
         Seconds, TLC not included.
     on_progress : callable, optional
@@ -56,17 +57,20 @@ def replay_model(
     """
     say = on_progress or (lambda _: None)
     layout, keys = placed(model)
+    frees = True
     if mutant is not None:
-        from latchfree_evidence.mutants import apply_mutant
+        from latchfree_evidence.mutants import MUTANTS, apply_mutant
 
         apply_mutant(mutant)
+        frees = MUTANTS[mutant].frees
     say("TLC is running")
     graph = explore(model, cancelled=cancelled).graph
     program = program_of(layout, keys, graph)
     say("compiling")
     # Only now: a mutant must be applied before the structure is loaded.
     from latchfree_evidence.refinement.bridge.edge_replay import replay_edges
-    from latchfree_evidence.refinement.bridge.target import HELPING
+    from latchfree_evidence.refinement.bridge.fates import has_fates
+    from latchfree_evidence.refinement.bridge.target import HELPING, RECLAIMING_HELPING
 
     begun = time.monotonic()
 
@@ -75,4 +79,6 @@ def replay_model(
         over = timeout is not None and time.monotonic() - begun > timeout
         return not over and not (cancelled is not None and cancelled.is_set())
 
-    return replay_edges(HELPING, program, graph, on_progress=go_on)
+    heap: Any = graph.state(graph.initial[0])["mem"]
+    target = RECLAIMING_HELPING if frees and has_fates(heap) else HELPING
+    return replay_edges(target, program, graph, frees=frees, on_progress=go_on)

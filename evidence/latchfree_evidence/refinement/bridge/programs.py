@@ -1,8 +1,8 @@
 """Turn a bounded model of `Ctrie.tla` into scenarios of the explorer: keys, the initial trie, operations.
 
 A model's key becomes the key of the explorer whose hash has the same slices, one bit for each level. Keys that agree in
-all bits form an L-node in the model at once. In the code they form one only eleven levels down, after steps that the
-model does not have; so a model with such keys has no counterpart.
+all bits form an L-node below the last level. In the code that is level 11, so a model whose hashes are shorter has no
+counterpart; if they have eleven slices, all of them zero, the trie of the code looks at no bit of its hashes.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from latchfree_model.tlc.values import Function, Value, parse_value
 
 _BY_DEPTH: Final = {1: "flat", 2: "pairs", 3: "tree"}
 """A layout for each depth of a model's hash: it has a key for every slice of bits."""
+_LEVELS: Final = 11
+"""How many levels of C-nodes the code has; below them are L-nodes."""
 _LEVEL: Final = 6
 _OPERATIONS: Final = {
     "lookup": "get", "put": "put", "put_if_absent": "put_if_absent", "put_if_present": "replace",
@@ -96,10 +98,12 @@ def placed(model: SpecModel) -> tuple[str, dict[str, int]]:
     """
     hashes = _hash(model)
     depth = len(next(iter(hashes.values())))
+    if depth == _LEVELS and not any(map(any, hashes.values())):
+        return "list", {key: number for number, key in enumerate(hashes)}
     if len(set(hashes.values())) < len(hashes):
         raise NoCounterpart(
-            f"{model.name}: keys that collide wholly are an L-node at level {depth} of the model, but at level 11 of "
-            "the code, whose steps on the way down the model does not have"
+            f"{model.name}: keys that collide wholly are an L-node at level {depth} of the model, but at level "
+            f"{_LEVELS} of the code, whose steps on the way down the model does not have"
         )
     if depth not in _BY_DEPTH:
         raise NoCounterpart(f"{model.name}: no layout of keys is {depth} levels deep; there are {sorted(_BY_DEPTH)}")
@@ -130,7 +134,8 @@ def _initial(heap: Any, keys: Mapping[str, int]) -> tuple[Invocation, ...]:
     late: list[Any] = []
     for node in nodes:
         if node["t"] == "I":
-            held = sorted(slot for slot in nodes[node["main"] - 1]["slot"] if len(slot) == 2)
+            main = nodes[node["main"] - 1]
+            held = sorted(slot for slot in main.get("entries", main.get("slot", ())) if len(slot) == 2)
             fresh = older and node is not root and node["gen"] == root["gen"]
             early += held[:-1] if fresh else held
             late += held[-1:] if fresh else []

@@ -15,6 +15,7 @@ from latchfree.ctrie.kernels.snode import full_hash, placed
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Word
 from latchfree_evidence.targets.ctrie import CTRIE, CtrieTarget, participant_at, value_or_none, value_word
+from latchfree_evidence.targets.reclaiming import RECLAIMING
 from latchfree_explore.target import Operation
 
 
@@ -31,3 +32,8 @@ def get(mem: Handle, trie: Word, thread: Word, key: Word) -> Word:
 HELPING: Final = CtrieTarget(
     "ctrie", "map", {**CTRIE.operations, "get": Operation(get, value_or_none)}, layouts=CTRIE.layouts
 )
+
+RECLAIMING_HELPING: Final = CtrieTarget(
+    "reclaiming-ctrie", "map", {**RECLAIMING.operations, "get": HELPING.operation("get")}, layouts=RECLAIMING.layouts
+)
+"""The same, whose updates free whatever is due before they return: for models that say who is dead."""

@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from latchfree_evidence.refinement.bridge.movers import can_have_moved
 from latchfree_model.graph import StateGraph, Step
 
 _NEIGHBOURHOOD: Final = 400
@@ -143,7 +144,9 @@ def _threads(graph: StateGraph, step: Step) -> Sequence[int]:
     wanted = "idle" if step.action == "Invoke" else step.action
     counters = [graph.rows.counter(text) for text in graph.rows.registers(step.source)]
     able = [thread for thread, counter in enumerate(counters) if counter == wanted]
-    process = graph.process(step) if len(able) > 1 else None
-    if process is not None:
-        return [graph.rows.processes.index(process)]
+    if len(able) > 1:
+        names = [str(process) for process in graph.rows.processes]
+        before, after = graph.state(step.source), graph.state(step.target)
+        movers = can_have_moved(step.action, before, after, [names[thread] for thread in able])
+        return [names.index(process) for process in movers]
     return able or [-1]

@@ -77,7 +77,8 @@ def test_mutated_code_diverges():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("mutant", "model"), [("S2", "mutant_s2_fixed"), ("N1", "mutant_n1_fixed"), ("N2", "two_writers")]
+    ("mutant", "model"),
+    [("S2", "mutant_s2_fixed"), ("N1", "mutant_n1_fixed"), ("N2", "two_writers"), ("R4", "retire_three_levels")],
 )
 def test_other_mutants_diverge(mutant, model):
     assert diverge(mutant, model)
