@@ -12,6 +12,7 @@ from latchfree_evidence.inductive.bonds.trie import project
 from latchfree_evidence.inductive.proving import prove_system
 from latchfree_evidence.inductive.systems.ring_strict import RingStrict
 from latchfree_evidence.inductive.systems.trie.protocol import Trie
+from latchfree_evidence.inductive.systems.trie.small import at_the_root
 from latchfree_evidence.inductive.theorems import THEOREMS, cases, prove_theorem, refute, run_small
 from latchfree_evidence.inductive.tie import compare
 from latchfree_model.graph.explore import explore
@@ -128,6 +129,30 @@ def graphs():
         return made[model]
 
     return graph
+
+
+def test_a_clear_that_also_empties_the_snapshot_breaks_a_claim():
+    """Tree and map of the generation that ends stay in step, so every conjunct holds; the claims must tell."""
+
+    class InPlace(Trie):
+        @property
+        def actions(self):
+            part = super().actions["Decide"]
+            return {**super().actions, "Decide": part._replace(run=lambda s, *point: emptied(s, part.run(s, *point)))}
+
+    def emptied(s, cases):
+        for case in cases:
+            if case.label == "clear":
+                post, root = case.post, s.tree(s.now, "")
+                case.post = post.but(
+                    cell=post.cell.set(root, post.cell(post.tree(post.now, ""))),
+                    map=post.map.everywhere(lambda g, k, post=post: 0 if g < post.now else post.map(g, k)),
+                    home=post.home.everywhere(lambda g, k, post=post: "" if g < post.now else post.home(g, k)),
+                )
+            yield case
+
+    assert at_the_root(InPlace("")).explore().broken in ("map_changes", "frozen")
+    assert at_the_root(Trie("")).explore().broken == ""
 
 
 @pytest.mark.slow

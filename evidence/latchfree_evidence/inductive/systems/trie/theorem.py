@@ -40,7 +40,8 @@ class Claims(Swapping):
     def map_changes(self, s: State, step: str, post: State, g: Term, k: Term) -> Term:
         """Return whether the abstract maps change as they may."""
         same = post.map(g, k) == s.map(g, k)
-        old = implies(all_of(self.known(s, g), g < s.now), same)
+        # The generation that a snapshot ends with this very step is older afterwards.
+        old = implies(all_of(self.known(s, g), g < post.now), same)
         if step in CHANGES:
             return all_of(old, post.now == s.now)
         if step == "Decide:snapshot":
@@ -61,12 +62,12 @@ class Claims(Swapping):
 
     @between("Int", "P")
     def frozen(self, s: State, step: str, post: State, g: Term, q: Term) -> Term:
-        """Return whether the trees of older generations are left alone."""
+        """Return whether the trees of generations that are older afterwards are left alone, also by what ends one."""
         there, i = s.there(g, q), s.tree(g, q)
         same = all_of(
             post.there(g, q) == there, implies(there, all_of(post.tree(g, q) == i, post.cell(i) == s.cell(i)))
         )
-        return implies(all_of(self.known(s, g), g < s.now), same)
+        return implies(all_of(self.known(s, g), g < post.now), same)
 
     @conjunct("Int")
     def rooted(self, s: State, g: Term) -> Term:
