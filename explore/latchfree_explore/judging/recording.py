@@ -10,14 +10,12 @@ more events than there is room for, or one cut short within a write, gives no ro
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
-
-import numpy as np
+from typing import Final
 
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Word
 from latchfree_explore.board import layout as b
-from latchfree_explore.board.layout import get
+from latchfree_explore.board.layout import get, put
 from latchfree_explore.judging import axioms
 from latchfree_explore.views import tables as t
 from latchfree_explore.views.weakening import AS_CODED, AS_STORE, RELAXED, weakening
@@ -31,59 +29,53 @@ _NEWS: Final = -2
 OUTCOME: Final = -2  # the thread of a row that is an outcome
 
 
-class Sheet(NamedTuple):
-    """Room for the events of one schedule."""
-
-    events: Any  # (event, column)
-    words: Any  # (word,) its address; news of operation k is the address -1 - k
-    event_of: Any  # (message,) the event that made it, -1 for none
-    place_of: Any  # (message,) its place in modification order
-    news: Any  # (2, operation): the event that tells of its return; its thread, -1 if it was not invoked
-    counts: Any  # (3,) events so far, words so far, operations
-
-
-def new_sheet() -> Sheet:
-    """Make room for one schedule."""
-    return Sheet(
-        np.zeros((MOST_EVENTS, axioms.COLUMNS), np.int64),
-        np.zeros(MOST_EVENTS, np.int64),
-        np.zeros(_MOST_MESSAGES, np.int64),
-        np.zeros(_MOST_MESSAGES, np.int64),
-        np.zeros((2, b.MOST_OPERATIONS), np.int64),
-        np.zeros(3, np.int64),
-    )
+# A sheet is words at one address, as a board is: arrays by value would be most of the time.
+# Its events; the address of each word (news of operation k is the address -1 - k); of each message the event that made
+# it, -1 for none, and its place in modification order; of each operation the event that tells of its return, and its
+# thread, -1 if it was not invoked; and how many events, words and operations there are so far.
+EVENTS: Final = 0
+_WORDS: Final = MOST_EVENTS * axioms.COLUMNS
+_EVENT_OF: Final = _WORDS + MOST_EVENTS
+_PLACE_OF: Final = _EVENT_OF + _MOST_MESSAGES
+_RETURN_OF: Final = _PLACE_OF + _MOST_MESSAGES
+_THREAD_OF: Final = _RETURN_OF + b.MOST_OPERATIONS
+_EVENTS_USED: Final = _THREAD_OF + b.MOST_OPERATIONS
+_WORDS_USED: Final = _EVENTS_USED + 1
+_OPERATIONS: Final = _EVENTS_USED + 2
+SHEET_WORDS: Final = _EVENTS_USED + 3
 
 
 @kernel
-def _word(sheet: Any, at: Word) -> Word:
+def _word(sheet: Word, at: Word) -> Word:
     """Return the number of a word, a new one if it comes up for the first time."""
-    words = sheet.counts[1]
+    words = get(sheet, _WORDS_USED)
     for k in range(words):
-        if sheet.words[k] == at:
+        if get(sheet, _WORDS + k) == at:
             return k
-    if words < len(sheet.words):
-        sheet.words[words] = at
-    sheet.counts[1] = words + 1
+    if words < MOST_EVENTS:
+        put(sheet, _WORDS + words, at)
+        put(sheet, _WORDS_USED, words + 1)
     return words
 
 
 @kernel
-def _add(sheet: Any, thread: Word, kind: Word, word: Word, order: Word, source: Word, place: Word) -> Word:
+def _add(sheet: Word, thread: Word, kind: Word, word: Word, order: Word, source: Word, place: Word) -> Word:
     """Add an event if there is room; return its number."""
-    n = sheet.counts[0]
-    if n < len(sheet.events):
-        sheet.events[n, axioms.THREAD] = thread
-        sheet.events[n, axioms.KIND] = kind
-        sheet.events[n, axioms.WORD] = word
-        sheet.events[n, axioms.ORDER] = order
-        sheet.events[n, axioms.SOURCE] = source
-        sheet.events[n, axioms.PLACE] = place
-    sheet.counts[0] = n + 1
+    n = get(sheet, _EVENTS_USED)
+    if n < MOST_EVENTS:
+        row = sheet + 8 * axioms.COLUMNS * n
+        put(row, axioms.THREAD, thread)
+        put(row, axioms.KIND, kind)
+        put(row, axioms.WORD, word)
+        put(row, axioms.ORDER, order)
+        put(row, axioms.SOURCE, source)
+        put(row, axioms.PLACE, place)
+    put(sheet, _EVENTS_USED, n + 1)
     return n
 
 
 @kernel
-def _place_messages(board: Word, sheet: Any) -> Word:
+def _place_messages(board: Word, sheet: Word) -> Word:
     """Note the place of each message; return how many were poked."""
     pokes = 0
     for r in range(1, get(board, b.ROWS_USED) + 1):
@@ -96,8 +88,8 @@ def _place_messages(board: Word, sheet: Any) -> Word:
         k = newest
         while k != 0:
             length -= 1
-            sheet.place_of[k] = length
-            sheet.event_of[k] = -1
+            put(sheet, _PLACE_OF + k, length)
+            put(sheet, _EVENT_OF + k, -1)
             pokes += get(t.message(board, k), t.M_SORT) == t.PLAIN
             k = get(t.message(board, k), t.M_BEFORE)
     return pokes
@@ -120,7 +112,7 @@ def order_of(kind: Word, how: Word) -> Word:
 
 
 @kernel
-def _access(board: Word, sheet: Any, step: Word) -> Flag:
+def _access(board: Word, sheet: Word, step: Word) -> Flag:
     """Add the event of a step, if it is one; return whether the step was made as a whole."""
     kind, thread = get(step, b.S_KIND), get(step, b.S_THREAD)
     if kind > b.FENCE or kind == b.PEEK or kind == b.POKE:
@@ -138,12 +130,13 @@ def _access(board: Word, sheet: Any, step: Word) -> Flag:
         return kind < b.STORE or kind == b.CAS
     writes = kind == b.STORE or (kind == b.EXCHANGE and how == AS_STORE)
     what = axioms.WRITE if writes else axioms.UPDATE
-    sheet.event_of[made] = _add(sheet, thread, what, word, order, _NOTHING if writes else source, sheet.place_of[made])
+    place = get(sheet, _PLACE_OF + made)
+    put(sheet, _EVENT_OF + made, _add(sheet, thread, what, word, order, _NOTHING if writes else source, place))
     return True
 
 
 @kernel
-def _pokes(board: Word, sheet: Any, thread: Word, steps: Word) -> Word:
+def _pokes(board: Word, sheet: Word, thread: Word, steps: Word) -> Word:
     """Add what a thread poked after so many steps; return how many pokes these are."""
     found = 0
     for k in range(1, get(board, b.MESSAGES_USED) + 1):
@@ -157,52 +150,54 @@ def _pokes(board: Word, sheet: Any, thread: Word, steps: Word) -> Word:
                     other = get(t.message(board, other), t.M_BEFORE)
                 if other == k:
                     word = _word(sheet, get(row, t.R_WORD))
-                    place = sheet.place_of[k]
-                    sheet.event_of[k] = _add(sheet, thread, axioms.WRITE, word, axioms.PLAIN, _NOTHING, place)
+                    place = get(sheet, _PLACE_OF + k)
+                    put(sheet, _EVENT_OF + k, _add(sheet, thread, axioms.WRITE, word, axioms.PLAIN, _NOTHING, place))
     return found
 
 
 @kernel
-def _hear(board: Word, sheet: Any, call: Word, ended: Word) -> None:
+def _hear(board: Word, sheet: Word, call: Word, ended: Word) -> None:
     """Add what an operation may have heard of when it began: the others that had returned."""
-    thread, begun = sheet.news[1, call], get(b.call(board, call), b.C_INVOKE)
-    for k in range(sheet.counts[2]):
-        other = sheet.news[1, k]
+    thread, begun = get(sheet, _THREAD_OF + call), get(b.call(board, call), b.C_INVOKE)
+    for k in range(get(sheet, _OPERATIONS)):
+        other = get(sheet, _THREAD_OF + k)
         if ended >> k & 1 and other >= 0 and other != thread and begun > get(b.call(board, k), b.C_RETURN):
             _add(sheet, thread, axioms.READ, _word(sheet, -1 - k), axioms.ACQUIRE, _NEWS - k, -1)
 
 
 @kernel
-def _resolve(sheet: Any) -> None:
+def _resolve(sheet: Word) -> None:
     """Give each event the number of the one that it reads, and add the initial writes."""
-    threads, words = sheet.counts[0], sheet.counts[1]
+    threads, words = get(sheet, _EVENTS_USED), get(sheet, _WORDS_USED)
     for n in range(threads):
-        source = sheet.events[n, axioms.SOURCE]
+        row = sheet + 8 * axioms.COLUMNS * n
+        source = get(row, axioms.SOURCE)
         if source <= _NEWS:
-            sheet.events[n, axioms.SOURCE] = sheet.news[0, _NEWS - source]
+            put(row, axioms.SOURCE, get(sheet, _RETURN_OF + _NEWS - source))
         elif source >= 0:
-            made = sheet.event_of[source] if source > 0 else -1
-            sheet.events[n, axioms.SOURCE] = made if made >= 0 else threads + sheet.events[n, axioms.WORD]
+            made = get(sheet, _EVENT_OF + source) if source > 0 else -1
+            put(row, axioms.SOURCE, made if made >= 0 else threads + get(row, axioms.WORD))
     for word in range(words):
         _add(sheet, -1, axioms.WRITE, word, axioms.RELAXED, _NOTHING, _FIRST)
 
 
 @kernel
-def record(board: Word, sheet: Any) -> Word:
+def record(board: Word, sheet: Word) -> Word:
     """Write the events of the last schedule into a sheet; return how many there are, -1 if Python has to judge."""
     steps = get(board, b.STEPS)
-    if get(board, b.MESSAGES_USED) >= len(sheet.event_of):
+    if get(board, b.MESSAGES_USED) >= _MOST_MESSAGES:
         return -1
     pokes = _place_messages(board, sheet)
     ended = get(board, b.RETURNED) if get(board, b.REAL_TIME) else 0
-    sheet.counts[:] = 0
+    for used in (_EVENTS_USED, _WORDS_USED, _OPERATIONS):
+        put(sheet, used, 0)
     for k in range(steps):
         step = b.step(board, k)
         call = get(step, b.S_CALL)
-        while sheet.counts[2] <= call:
-            sheet.news[1, sheet.counts[2]] = -1
-            sheet.counts[2] += 1
-        sheet.news[1, call] = get(step, b.S_THREAD)
+        for new in range(get(sheet, _OPERATIONS), call + 1):
+            put(sheet, _THREAD_OF + new, -1)
+            put(sheet, _OPERATIONS, new + 1)
+        put(sheet, _THREAD_OF + call, get(step, b.S_THREAD))
     whole = True
     for thread in range(get(board, b.THREADS)):
         running = -1
@@ -218,20 +213,21 @@ def record(board: Word, sheet: Any) -> Word:
             if pokes > 0:
                 pokes -= _pokes(board, sheet, thread, k + 1)
             if ended >> call & 1 and get(b.call(board, call), b.C_RETURN) == k:
-                sheet.news[0, call] = _add(sheet, thread, axioms.WRITE, _word(sheet, -1 - call), axioms.RELEASE, -1, 1)
-            whole = whole and sheet.counts[0] < len(sheet.events)
-    if not whole or pokes != 0 or sheet.counts[0] + sheet.counts[1] > len(sheet.events):
+                news = _word(sheet, -1 - call)
+                put(sheet, _RETURN_OF + call, _add(sheet, thread, axioms.WRITE, news, axioms.RELEASE, _NOTHING, 1))
+            whole = whole and get(sheet, _EVENTS_USED) < MOST_EVENTS
+    if not whole or pokes != 0 or get(sheet, _EVENTS_USED) + get(sheet, _WORDS_USED) > MOST_EVENTS:
         return -1
     _resolve(sheet)
-    return sheet.counts[0]
+    return get(sheet, _EVENTS_USED)
 
 
 @kernel
-def add_outcome(board: Word, sheet: Any, count: Word, operations: Word) -> Word:
+def add_outcome(board: Word, sheet: Word, count: Word, operations: Word) -> Word:
     """Add a row for each operation's outcome, which is no event; return how many rows there are, -1 if too many."""
-    if count < 0 or count + operations > len(sheet.events):
+    if count < 0 or count + operations > MOST_EVENTS:
         return -1
-    sheet.counts[0] = count
+    put(sheet, _EVENTS_USED, count)
     for k in range(operations):
         call = b.call(board, k)
         _add(sheet, OUTCOME, 0, 0, 0, get(call, b.C_RESULT), get(call, b.C_BEFORE))

@@ -15,14 +15,15 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from latchfree.jit import kernel
-from latchfree.kinds import Array, Flag, Word
+from latchfree.kinds import Flag, Word
+from latchfree_explore.board.layout import get, put
 from latchfree_explore.judging import axioms
-from latchfree_explore.judging.recording import MOST_EVENTS, Sheet, add_outcome, new_sheet, record
+from latchfree_explore.judging.recording import MOST_EVENTS, SHEET_WORDS, add_outcome, record
 from latchfree_explore.weak.axioms import MODELS, Model
 
 #: Graphs kept, and words of their rows; powers of two.
 MOST_GRAPHS: Final = 1 << 14
-_WORDS: Final = 1 << 20
+_MOST_WORDS: Final = 1 << 20
 
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(32)
@@ -32,137 +33,174 @@ FORBIDDEN: Final = 0
 ALLOWED: Final = 1
 UNKNOWN: Final = 2  # the schedule is none that is judged here
 
+_ENTRIES: Final = 0
+_KEPT: Final = 1
+_JUDGED: Final = 2
+_REFUSED: Final = 3
+_START: Final = 0
+_ROWS: Final = 1
+_ANSWER: Final = 2
 
-class Memory(NamedTuple):
-    """The model asked about, what was answered, and room to judge in. A slot holds an entry plus one, or 0."""
 
-    model: Any  # (1,) a bit of `latchfree_explore.judging.axioms`
-    slots: Any
-    starts: Any  # (entry,) where its rows begin among the words
-    sizes: Any  # (entry,) events
-    answers: Any  # (entry,)
-    words: Any
-    totals: Any  # (4,) entries, words used; graphs judged, and outcomes refused, ever
-    sheet: Sheet
+class Tables(NamedTuple):
+    """What the kernels take: addresses of tables, and arrays for the axioms. A slot holds an entry plus one, or 0."""
+
+    asked: int  # the model, a bit of `latchfree_explore.judging.axioms`
+    graphs: int  # how many entries there may be, and how many words
+    words: int
+    slots: int
+    entries: int  # for each its start among the words kept, how many rows it has, and the answer
+    kept: int
+    totals: int  # entries, words kept; graphs judged, and outcomes refused, ever
+    sheet: int
+    events: Any
     relations: Any
     masks: Any
 
 
-def new_memory(model: Model, graphs: int = MOST_GRAPHS, words: int = _WORDS) -> Memory:
-    """Make an empty memory for so many graphs, a power of two, or 0 to judge each schedule anew."""
-    row = MOST_EVENTS // 64
-    return Memory(
-        np.array([1 << MODELS.index(model)], np.int64),
-        np.zeros(2 * graphs, np.int64),
-        np.zeros(graphs, np.int64),
-        np.zeros(graphs, np.int64),
-        np.zeros(graphs, np.int64),
-        np.zeros(words, np.int64),
-        np.zeros(4, np.int64),
-        new_sheet(),
-        np.zeros((axioms.RELATIONS, MOST_EVENTS, row + 1), np.uint64),
-        np.zeros((axioms.MASKS, row + 1), np.uint64),
-    )
+class Memory:
+    """What was answered about one memory model, and room to judge in.
+
+    Parameters
+    ----------
+    model : {"sc", "tso", "sra", "rc11"}
+        Which one.
+    graphs : int
+        How many graphs are kept: a power of two, or 0 to judge each schedule anew.
+    words : int
+        How many words of rows are kept.
+
+    Attributes
+    ----------
+    tables : Tables
+        For the kernels.
+    """
+
+    def __init__(self, model: Model, graphs: int = MOST_GRAPHS, words: int = _MOST_WORDS) -> None:
+        row = MOST_EVENTS // 64
+        self._held = slots, entries, kept = [np.zeros(size, np.int64) for size in (2 * graphs, 3 * graphs, words)]
+        self._totals = np.zeros(4, np.int64)
+        self._sheet = np.zeros(SHEET_WORDS, np.int64)
+        self.tables = Tables(
+            1 << MODELS.index(model),
+            graphs,
+            words,
+            slots.ctypes.data,
+            entries.ctypes.data,
+            kept.ctypes.data,
+            self._totals.ctypes.data,
+            self._sheet.ctypes.data,
+            self._sheet[: MOST_EVENTS * axioms.COLUMNS].reshape(MOST_EVENTS, axioms.COLUMNS),
+            np.zeros((axioms.RELATIONS, MOST_EVENTS, row + 1), np.uint64),
+            np.zeros((axioms.MASKS, row + 1), np.uint64),
+        )
+
+    @property
+    def judged(self) -> int:
+        """How often the axioms were asked."""
+        return int(self._totals[_JUDGED])
 
 
 @kernel
-def _judge(memory: Any, events: Array) -> Word:
-    """Ask the axioms about a graph."""
-    count = events.shape[0]
+def _judge(tables: Any, count: Word) -> Word:
+    """Ask the axioms about the graph of so many events on the sheet."""
     row = (count + 63) // 64
-    memory.totals[2] += 1
-    asked = memory.model[0]
-    relations, masks = memory.relations[:, :count, :row], memory.masks[:, :row]
-    return ALLOWED if axioms.allowing(events, relations, masks, asked) == asked else FORBIDDEN
+    put(tables.totals, _JUDGED, get(tables.totals, _JUDGED) + 1)
+    relations, masks = tables.relations[:, :count, :row], tables.masks[:, :row]
+    found = axioms.allowing(tables.events[:count], relations, masks, tables.asked)
+    return ALLOWED if found == tables.asked else FORBIDDEN
 
 
 @kernel
-def _hash(events: Array) -> Word:
-    h = np.uint64(events.shape[0])
-    for i in range(events.shape[0]):
-        what = events[i, axioms.THREAD] ^ events[i, axioms.KIND] << 8 ^ events[i, axioms.WORD] << 16
-        for word in (what, events[i, axioms.SOURCE], events[i, axioms.PLACE]):
+def _hash(sheet: Word, rows: Word) -> Word:
+    h = np.uint64(rows)
+    for i in range(rows):
+        row = sheet + 8 * axioms.COLUMNS * i
+        what = get(row, axioms.THREAD) ^ get(row, axioms.KIND) << 8 ^ get(row, axioms.WORD) << 16
+        for word in (what, get(row, axioms.SOURCE), get(row, axioms.PLACE)):
             h = (h ^ np.uint64(word)) * _MULTIPLIER
             h ^= h >> _SHIFT
     return np.int64(h >> np.uint64(1))
 
 
 @kernel
-def _same(memory: Any, entry: Word, events: Array) -> Flag:
-    if memory.sizes[entry] != events.shape[0]:
+def _same(entry: Word, kept: Word, sheet: Word, rows: Word) -> Flag:
+    if get(entry, _ROWS) != rows:
         return False
-    at = memory.starts[entry]
+    start = kept + 8 * get(entry, _START)
     different = 0
-    for i in range(events.shape[0]):
-        for column in range(axioms.COLUMNS):
-            different |= memory.words[at] ^ events[i, column]
-            at += 1
+    for k in range(rows * axioms.COLUMNS):
+        different |= get(start, k) ^ get(sheet, k)
     return different == 0
 
 
 @kernel
-def _slot(memory: Any, events: Array) -> Word:
+def _slot(slots: Word, graphs: Word, entries: Word, kept: Word, sheet: Word, rows: Word) -> Word:
     """Return the slot of some rows, an empty one if they are new."""
-    mask = len(memory.slots) - 1
-    slot = _hash(events) & mask
-    while memory.slots[slot] != 0 and not _same(memory, memory.slots[slot] - 1, events):
+    mask = 2 * graphs - 1
+    slot = _hash(sheet, rows) & mask
+    while get(slots, slot) != 0 and not _same(entries + 24 * (get(slots, slot) - 1), kept, sheet, rows):
         slot = (slot + 1) & mask
     return slot
 
 
 @kernel
-def _keep(memory: Any, slot: Word, events: Array, answer: Word) -> None:
+def _keep(tables: Any, slot: Word, rows: Word, answer: Word) -> None:
     """Keep an answer, or forget all if there is no room."""
-    entry, at = memory.totals[0], memory.totals[1]
-    if entry == len(memory.starts) or at + events.size > len(memory.words):
-        memory.slots[:] = 0
-        memory.totals[:2] = 0
+    number, at = get(tables.totals, _ENTRIES), get(tables.totals, _KEPT)
+    if number == tables.graphs or at + rows * axioms.COLUMNS > tables.words:
+        for k in range(2 * tables.graphs):
+            put(tables.slots, k, 0)
+        put(tables.totals, _ENTRIES, 0)
+        put(tables.totals, _KEPT, 0)
         return
-    memory.slots[slot] = entry + 1
-    memory.starts[entry] = at
-    memory.sizes[entry] = events.shape[0]
-    memory.answers[entry] = answer
-    for i in range(events.shape[0]):
-        for column in range(axioms.COLUMNS):
-            memory.words[at] = events[i, column]
-            at += 1
-    memory.totals[0] = entry + 1
-    memory.totals[1] = at
+    put(tables.slots, slot, number + 1)
+    entry = tables.entries + 24 * number
+    put(entry, _START, at)
+    put(entry, _ROWS, rows)
+    put(entry, _ANSWER, answer)
+    for k in range(rows * axioms.COLUMNS):
+        put(tables.kept, at + k, get(tables.sheet, k))
+    put(tables.totals, _ENTRIES, number + 1)
+    put(tables.totals, _KEPT, at + rows * axioms.COLUMNS)
 
 
 @kernel
-def answer(board: Word, memory: Any) -> Word:
+def answer(board: Word, tables: Any) -> Word:
     """Return whether the memory model allows the last schedule, or that this is unknown."""
-    count = record(board, memory.sheet)
+    count = record(board, tables.sheet)
     if count < 0:
         return UNKNOWN
-    events = memory.sheet.events[:count]
-    if len(memory.slots) == 0:
-        return _judge(memory, events)
-    slot = _slot(memory, events)
-    if memory.slots[slot] != 0:
-        return memory.answers[memory.slots[slot] - 1]
-    found = _judge(memory, events)
-    _keep(memory, slot, events, found)
+    if tables.graphs == 0:
+        return _judge(tables, count)
+    slot = _slot(tables.slots, tables.graphs, tables.entries, tables.kept, tables.sheet, count)
+    held = get(tables.slots, slot)
+    if held != 0:
+        return get(tables.entries + 24 * (held - 1), _ANSWER)
+    found = _judge(tables, count)
+    _keep(tables, slot, count, found)
     return found
 
 
 @kernel
-def is_refused(board: Word, memory: Any, operations: Word) -> Flag:
+def is_refused(board: Word, tables: Any, operations: Word) -> Flag:
     """Return whether the last schedule's graph is known as forbidden, and its outcome as wrong."""
-    if memory.totals[3] == 0:
+    if get(tables.totals, _REFUSED) == 0 or tables.graphs == 0:
         return False
-    rows = add_outcome(board, memory.sheet, record(board, memory.sheet), operations)
-    return rows > 0 and memory.slots[_slot(memory, memory.sheet.events[:rows])] != 0
+    rows = add_outcome(board, tables.sheet, record(board, tables.sheet), operations)
+    if rows < 0:
+        return False
+    slot = _slot(tables.slots, tables.graphs, tables.entries, tables.kept, tables.sheet, rows)
+    return get(tables.slots, slot) != 0
 
 
 @kernel
-def refuse(board: Word, memory: Any, operations: Word) -> None:
+def refuse(board: Word, tables: Any, operations: Word) -> None:
     """Keep that the last schedule's graph is forbidden, and its outcome wrong."""
-    rows = add_outcome(board, memory.sheet, record(board, memory.sheet), operations)
-    if rows > 0 and len(memory.slots) > 0:
-        events = memory.sheet.events[:rows]
-        slot = _slot(memory, events)
-        if memory.slots[slot] == 0:
-            memory.totals[3] += 1
-            _keep(memory, slot, events, FORBIDDEN)
+    rows = add_outcome(board, tables.sheet, record(board, tables.sheet), operations)
+    if rows < 0 or tables.graphs == 0:
+        return
+    slot = _slot(tables.slots, tables.graphs, tables.entries, tables.kept, tables.sheet, rows)
+    if get(tables.slots, slot) == 0:
+        put(tables.totals, _REFUSED, get(tables.totals, _REFUSED) + 1)
+        _keep(tables, slot, rows, FORBIDDEN)

@@ -21,7 +21,7 @@ from latchfree_explore.machine.loop import LIMIT, NEW, TROUBLE, drive
 
 @kernel
 def drive_allowed(
-    board: Word, seen: Any, count: Any, memory: Any, before: Word, first: Word, end: Word, limit: Word
+    board: Word, seen: Any, count: Any, tables: Any, before: Word, first: Word, end: Word, limit: Word
 ) -> Word:
     """Run up to `limit` schedules, as long as there is nothing new that is allowed; return why it stopped."""
     left = limit
@@ -29,9 +29,9 @@ def drive_allowed(
         ran = get(board, b.SCHEDULES) + get(board, b.SLEPT)
         why = drive(board, seen, count, before, first, end, left)
         if why == NEW:
-            if not is_refused(board, memory, end):
+            if not is_refused(board, tables, end):
                 return why
-        elif why != TROUBLE or get(board, b.STATUS) == b.STUCK or answer(board, memory) != FORBIDDEN:
+        elif why != TROUBLE or get(board, b.STATUS) == b.STUCK or answer(board, tables) != FORBIDDEN:
             return why
         put(board, b.FORBIDDEN, get(board, b.FORBIDDEN) + 1)
         left -= get(board, b.SCHEDULES) + get(board, b.SLEPT) - ran

@@ -13,7 +13,7 @@ import numpy as np
 from latchfree_explore.board import layout as b
 from latchfree_explore.board.effects import undo
 from latchfree_explore.board.stacks import Stack, return_word
-from latchfree_explore.judging.remembering import Memory, new_memory, refuse
+from latchfree_explore.judging.remembering import Memory, refuse
 from latchfree_explore.machine import fibers, judged, launch, loop
 from latchfree_explore.machine.access import access_function
 from latchfree_explore.machine.compiling import code_of, prepared
@@ -140,7 +140,7 @@ class Machine:
         ):
             self.board[at] = value
         self._watched = Watched(self.board, len(self.memory.words), memory, races)
-        self.judgements: Memory | None = None if memory == "sc" else new_memory(cast(Model, memory))
+        self.judgements: Memory | None = None if memory == "sc" else Memory(cast(Model, memory))
         self._lay_out(threads)
         self._run_before()
 
@@ -208,13 +208,13 @@ class Machine:
         if self.judgements is None:
             return self.drive(limit)
         ends = self.before, self._first_after, len(self.calls)
-        return int(judged.drive_allowed(self.address, self.seen, self.count, self.judgements, *ends, limit))
+        return int(judged.drive_allowed(self.address, self.seen, self.count, self.judgements.tables, *ends, limit))
 
     def refuse(self) -> None:
         """Count the last schedule as failed and forbidden; pass over all that have its graph and its outcome."""
         self.board[b.FORBIDDEN] += 1
         if self.judgements is not None and self.status == b.DONE:
-            refuse(self.address, self.judgements, len(self.calls))
+            refuse(self.address, self.judgements.tables, len(self.calls))
 
     def run(self, schedule: Sequence[int], then: int = -1, choices: Sequence[int] = ()) -> int:
         """Run one schedule along the threads and choices given, then thread `then` if it can, then the others.

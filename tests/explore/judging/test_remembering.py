@@ -13,7 +13,7 @@ from latchfree.atomics import fence, load, pause, store
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Word
 from latchfree.streams.kernels.parking import ASLEEP, tell
-from latchfree_evidence.orders.accesses import WAYS
+from latchfree_evidence.orders.accesses import WAYS, OrderedAccess
 from latchfree_evidence.orders.search import sites_of
 from latchfree_evidence.targets.closing import SLEEPERS, SleepersModel, wait
 from latchfree_evidence.targets.finding import find_target
@@ -21,7 +21,7 @@ from latchfree_explore import Scenario, Target, search
 from latchfree_explore.board import layout as b
 from latchfree_explore.judging import axioms
 from latchfree_explore.judging.recording import record
-from latchfree_explore.judging.remembering import ALLOWED, FORBIDDEN, UNKNOWN, Memory, answer, new_memory
+from latchfree_explore.judging.remembering import ALLOWED, FORBIDDEN, UNKNOWN, Memory, answer
 from latchfree_explore.machine import loop
 from latchfree_explore.machine.machine import Machine
 from latchfree_explore.strategies.strategy import Strategy
@@ -115,7 +115,7 @@ def of_python(graph: Graph) -> list[tuple[object, ...]]:
 
 
 def recorded(memory: Memory, count: int) -> list[tuple[object, ...]]:
-    rows = memory.sheet.events[:count].tolist()
+    rows = memory.tables.events[:count].tolist()
     return [
         (thread, KINDS[kind], word, ORDERS[order], source, 0 if thread < 0 else place)
         for thread, kind, word, order, source, place in rows
@@ -124,9 +124,9 @@ def recorded(memory: Memory, count: int) -> list[tuple[object, ...]]:
 
 def compare(machine: Machine, strategy: str, most: int, seed: int = SEED) -> set[tuple[bool, tuple[Model, ...]]]:
     """Compare schedule by schedule; return whether each failed, and which models allow it."""
-    kept = {model: new_memory(model) for model in WEAK}
-    anew = {model: new_memory(model, graphs=0) for model in WEAK}
-    small = {model: new_memory(model, graphs=2) for model in WEAK}
+    kept = {model: Memory(model) for model in WEAK}
+    anew = {model: Memory(model, graphs=0) for model in WEAK}
+    small = {model: Memory(model, graphs=2) for model in WEAK}
     machine.start(strategy_named(strategy), seed=seed, bound=strategy_named(strategy).default_bound)
     found = set()
     for _ in range(most):
@@ -138,14 +138,14 @@ def compare(machine: Machine, strategy: str, most: int, seed: int = SEED) -> set
         graph = machine.execution()
         models = allowed_by(graph)
         found.add((machine.status != b.DONE, models))
-        count = int(record(machine.address, kept["rc11"].sheet))
+        count = int(record(machine.address, kept["rc11"].tables.sheet))
         assert recorded(kept["rc11"], count) == of_python(graph)
         for model in WEAK:
             wanted = ALLOWED if model in models else FORBIDDEN
             for memory in (kept[model], anew[model], small[model]):
-                assert int(answer(machine.address, memory)) == wanted, f"{model}: {graph}"
+                assert int(answer(machine.address, memory.tables)) == wanted, f"{model}: {graph}"
     for model in WEAK:
-        assert kept[model].totals[2] <= anew[model].totals[2]
+        assert kept[model].judged <= anew[model].judged
     return found
 
 
@@ -162,7 +162,7 @@ def test_the_compiled_judge_says_what_the_axioms_say(twin: Target, scenario: str
 
 
 @cache
-def weakened_sites() -> list[tuple[tuple[str, str], str]]:
+def weakened_sites() -> list[tuple[OrderedAccess, str]]:
     machine = machine_of(SLEEPERS, "wait | post")
     return [(access, way) for access in sorted(sites_of(machine), key=str) for way in WAYS]
 
@@ -202,7 +202,7 @@ def test_searches_end_as_with_python_alone(twin: Target, strategy: str, memory: 
         if twin is SLEEPERS:
             assert one.failure is None
             if strategy == "random":
-                assert 0 < 5 * machine.judgements.totals[2] < one.forbidden
+                assert 0 < 5 * machine.judgements.judged < one.forbidden
         elif strategy == "dpor" and scenario == "wait | post":
             assert one.failure is not None
             assert memory in one.failure.models
@@ -285,7 +285,7 @@ def test_a_large_graph_is_left_to_python() -> None:
     target = Target("long", SleepersModel(), {"wait": long_wait})
     machine = Machine(target, Scenario.parse("wait | wait"), memory="tso")
     assert machine.run([]) == b.DEADLOCK
-    assert int(answer(machine.address, new_memory("tso"))) == UNKNOWN
+    assert int(answer(machine.address, Memory("tso").tables)) == UNKNOWN
     done = search.run(machine, strategy_named("random"), seed=SEED, schedules=3)
     assert done.failure is not None
     assert (done.failure.kind, done.failure.models) == ("deadlock", MODELS)
@@ -293,4 +293,4 @@ def test_a_large_graph_is_left_to_python() -> None:
 
 def test_rows_are_those_of_events() -> None:
     assert [getattr(axioms, name) for name in ("READ", "WRITE", "UPDATE", "FAILED", "FENCE")] == list(range(len(KINDS)))
-    assert axioms.SEQ == ORDERS.index("sc")
+    assert ORDERS.index("sc") == axioms.SEQ
