@@ -1,7 +1,7 @@
 """Schedules beside execution graphs: how many there are of small programs, and how long the explorer takes for all.
 
-Run: ``python bench/measuring/graphs.py [TARGET...]``. It prints a table. Both strategies run to their end, up to a minute, after a
-first schedule and graph that compile what is needed.
+Run: ``python bench/measuring/graphs.py [TARGET...]``. It prints a table. Both strategies run to their end, up to a
+minute, after a first schedule and graph that compile what is needed.
 """
 
 import sys
