@@ -1,9 +1,10 @@
 """Schedules beside execution graphs: how many there are of small programs, and how long the explorer takes for all.
 
-Run: ``python bench/measuring/graphs.py``. It prints a table. Both strategies run to their end, up to a minute, after a
-first schedule and graph that compile what is needed.
+Run: ``python bench/measuring/graphs.py [TARGET...]``. It prints a table. Both strategies run to their end, up to a
+minute, after a first schedule and graph that compile what is needed.
 """
 
+import sys
 import time
 
 from latchfree_evidence.targets.finding import find_target
@@ -53,6 +54,8 @@ def main() -> None:
     print("| target | program | schedules | seconds | graphs | seconds | graphs a second |")
     print("|---|---|---:|---:|---:|---:|---:|")
     for target, scenario in PROGRAMS:
+        if sys.argv[1:] and target not in sys.argv[1:]:
+            continue
         schedules, spent = run(target, scenario, by_graphs=False)
         graphs, longer = run(target, scenario, by_graphs=True)
         program = scenario.replace("|", "\\|")

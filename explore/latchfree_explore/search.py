@@ -151,14 +151,14 @@ def run(
     bound = strategy.default_bound if bound is None else bound
     machine.start(strategy, seed=seed, bound=bound, schedule=schedule)
     done = Tally()
-    before = int(machine.board[b.SCHEDULES]), int(machine.board[b.SLEPT])
+    before = [int(machine.board[at]) for at in (b.SCHEDULES, b.SLEPT, b.FORBIDDEN)]
     batch = _FIRST_BATCH
     while done.failure is None:
         limit = batch if schedules is None else min(batch, schedules - done.schedules)
         if limit <= 0 or (deadline is not None and time.monotonic() > deadline):
             break
         began = time.monotonic()
-        why = machine.drive(limit)
+        why = machine.drive_allowed(limit)
         done.schedules = int(machine.board[b.SCHEDULES]) - before[0]
         done.slept = int(machine.board[b.SLEPT]) - before[1]
         if why == loop.COMPLETE:
@@ -168,10 +168,12 @@ def run(
             done.checked += why == loop.NEW
             found = trouble(machine) if why == loop.TROUBLE else judge(machine)
             done.failure = allowed(machine, found)
-            done.forbidden += found is not None and done.failure is None
+            if found is not None and done.failure is None:
+                machine.refuse()
         else:
             spent = time.monotonic() - began
             batch = max(1, min(batch * 2, int(limit * _SLICE / max(spent, 1e-6))))
         if on_progress is not None:
             on_progress(done.schedules)
+    done.forbidden = int(machine.board[b.FORBIDDEN]) - before[2]
     return done

@@ -95,6 +95,7 @@ RACE_PLAIN: Final = 89  # whether the earlier access was plain
 WEAKENED: Final = 90  # how many sites are weakened, and the address of their list: a site, and how
 WEAK_SITES: Final = 91
 GUIDED: Final = 92  # whether an execution graph answers the accesses: NOT_GUIDED and so on
+FORBIDDEN: Final = 93  # schedules that failed, but that the memory model forbids
 
 # What is watched.
 NOT_WATCHED: Final = 0

@@ -6,14 +6,15 @@ import ctypes
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 
 from latchfree_explore.board import layout as b
 from latchfree_explore.board.effects import undo
 from latchfree_explore.board.stacks import Stack, return_word
-from latchfree_explore.machine import fibers, launch, loop
+from latchfree_explore.judging.remembering import Memory, refuse
+from latchfree_explore.machine import fibers, judged, launch, loop
 from latchfree_explore.machine.access import access_function
 from latchfree_explore.machine.compiling import code_of, prepared
 from latchfree_explore.machine.counting import new_count
@@ -26,6 +27,7 @@ from latchfree_explore.strategies.directed import DIRECTED
 from latchfree_explore.strategies.dispatch import install, solo_choose
 from latchfree_explore.strategies.strategy import Strategy
 from latchfree_explore.target import Target
+from latchfree_explore.weak.axioms import Model
 from latchfree_explore.weak.graph import Graph
 from latchfree_lincheck.history import History, Operation
 from latchfree_model import UNKNOWN
@@ -138,6 +140,7 @@ class Machine:
         ):
             self.board[at] = value
         self._watched = Watched(self.board, len(self.memory.words), memory, races)
+        self.judgements: Memory | None = None if memory == "sc" else Memory(cast(Model, memory))
         self._lay_out(threads)
         self._run_before()
 
@@ -196,6 +199,22 @@ class Machine:
         return int(
             loop.drive(self.address, self.seen, self.count, self.before, self._first_after, len(self.calls), limit)
         )
+
+    def drive_allowed(self, limit: int) -> int:
+        """Run up to `limit` schedules, and go on after those that fail if the memory model forbids them.
+
+        They are counted: `latchfree_explore.board.layout.FORBIDDEN`.
+        """
+        if self.judgements is None:
+            return self.drive(limit)
+        ends = self.before, self._first_after, len(self.calls)
+        return int(judged.drive_allowed(self.address, self.seen, self.count, self.judgements.tables, *ends, limit))
+
+    def refuse(self) -> None:
+        """Count the last schedule as failed and forbidden; pass over all that have its graph and its outcome."""
+        self.board[b.FORBIDDEN] += 1
+        if self.judgements is not None and self.status == b.DONE:
+            refuse(self.address, self.judgements.tables, len(self.calls))
 
     def run(self, schedule: Sequence[int], then: int = -1, choices: Sequence[int] = ()) -> int:
         """Run one schedule along the threads and choices given, then thread `then` if it can, then the others.
