@@ -293,7 +293,10 @@ def _bytes(message: Any) -> bytes:
 def _text(message: Any) -> bytes:
     if not isinstance(message, str):
         raise TypeError(f"this ring holds strings, not {type(message).__name__}")
-    return message.encode()
+    try:
+        return str.encode(message)  # a subclass may encode otherwise
+    except UnicodeEncodeError as error:
+        raise ValueError(f"a message that is a string has an encoding in UTF-8; this one has none: {error}") from None
 
 
 def _pickled(message: Any) -> bytes:

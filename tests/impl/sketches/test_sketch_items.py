@@ -81,6 +81,10 @@ def test_the_hash_never_changes():
     ]
 
 
+def test_bytes_of_one_length_are_items():
+    assert hashes(pa.array([b"tea", b"oat"], pa.binary(3)), 7) == [hash_of("tea", 7), hash_of("oat", 7)]
+
+
 def test_strings_and_integers_differ_and_seeds_matter():
     assert len({hash_of(item, seed) for item in ("4", 4, "", 0) for seed in (0, 1, 2**64 - 1)}) == 12
 
@@ -115,6 +119,9 @@ BAD = [
     (pa.array([1.5]), TypeError, "double"),
     (pa.array([[1]]), TypeError, "list"),
     (pa.array([True]), TypeError, "bool"),
+    (np.array(1), TypeError, "for one item use add"),
+    (memoryview(b"tea"), TypeError, "got memoryview; for one item use add"),
+    (bytearray(b"tea"), TypeError, "got bytearray; for one item use add"),
 ]
 
 

@@ -164,6 +164,13 @@ def test_parts_merged_are_the_whole(kind):
     assert parts[0].to_bytes() == whole.to_bytes()
 
 
+def test_a_filter_that_says_it_is_for_more_items_than_it_has_bits():
+    """Its rate of errors would take minutes to compute."""
+    data = Bloom(20).to_bytes()
+    with pytest.raises(SketchInvalid, match="no Bloom has the shape"):
+        Bloom.from_bytes(with_crc(data[:56] + struct.pack("<Q", 1 << 40) + data[64:]))
+
+
 def test_layers_that_are_not_those_of_the_shape():
     """Compiled code takes them on trust: a changed offset would lead out of the filter."""
     data = ScalableBloom(8, 0.1, most=50).to_bytes()

@@ -93,8 +93,11 @@ def test_batches_take_arrays_of_any_integers():
     assert ring.put_many(np.array([1, -2], np.int8)) == 2
     assert ring.put_many(np.array([3, 9, 4, 9], np.uint32)[::2]) == 2
     assert ring.put_many([]) == ring.put_many(range(0)) == 0
+    to_read = np.array([5, 6])
+    to_read.flags.writeable = False  # as the values of an Arrow array are
+    assert ring.put_many(to_read) == 2
     got = ring.get_many(100)
-    assert (got.dtype, got.tolist()) == (np.dtype(np.int64), [1, -2, 3, 4])
+    assert (got.dtype, got.tolist()) == (np.dtype(np.int64), [1, -2, 3, 4, 5, 6])
 
 
 @pytest.mark.parametrize("what", ["put", "get"])

@@ -68,6 +68,15 @@ def test_other_kinds_are_refused(holds, message, text):
     assert (len(ring), ring._arena.allocated) == (0, before)
 
 
+def test_a_string_without_an_encoding_is_refused():
+    ring = MessageRing(4, "str")
+    before = ring._arena.allocated
+    for call in (ring.put, ring.try_put, lambda wrong: ring.put_many(["tea", wrong])):
+        with pytest.raises(ValueError, match="has an encoding in UTF-8; this one has none"):
+            call("\ud800")
+    assert (len(ring), ring._arena.allocated) == (0, before)
+
+
 def test_arguments_are_checked():
     for make, error, text in (
         (lambda: MessageRing(4, "int"), ValueError, "must be one of 'bytes', 'str', 'pickle', 'arrow', got 'int'"),

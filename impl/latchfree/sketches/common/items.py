@@ -69,7 +69,7 @@ def _plain(array: Any) -> tuple[Any, Codec[Any]]:
         return array, codec_for(str)
     if pa.types.is_string_view(kind):
         return array.cast(pa.large_string()), codec_for(str)
-    if pa.types.is_binary_view(kind):
+    if pa.types.is_binary_view(kind) or pa.types.is_fixed_size_binary(kind):
         return array.cast(pa.large_binary()), codec_for(bytes)
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         return array, codec_for(bytes)
@@ -98,6 +98,8 @@ def column_of(items: Any) -> Column:
     else:
         if not isinstance(items, np.ndarray | list | tuple):
             items = list(items)
+        if isinstance(items, np.ndarray) and items.ndim == 0:
+            raise TypeError("items must be an array of one dimension, got a NumPy array of none; for one item use add")
         codec = codec_for(int)
         if isinstance(items, np.ndarray) and items.dtype.kind in "US":
             codec = codec_for(str if items.dtype.kind == "U" else bytes)
@@ -161,7 +163,8 @@ def one_item(item: Any) -> bytes | int:
 
 def kept(items: Any) -> Any:
     """Return many items in a form that can be looked at twice."""
-    return items if is_arrow(items) or isinstance(items, np.ndarray | str | bytes | Encoded) else _listed(items)
+    alone = np.ndarray | str | bytes | bytearray | memoryview | Encoded  # refused, or looked at twice as they are
+    return items if is_arrow(items) or isinstance(items, alone) else _listed(items)
 
 
 def _listed(items: Any) -> Any:

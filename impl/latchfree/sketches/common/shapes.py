@@ -62,7 +62,8 @@ MOST_SPAN: Final = 1 << 62
 
 def _bloom(shape: Shape) -> int:
     blocks, words, bits, expected = shape
-    return blocks * words if blocks >= 1 and words in (4, 8) and 1 <= bits <= 4 and expected >= 1 else 0
+    cells = blocks * words if blocks >= 1 and words in (4, 8) and 1 <= bits <= 4 else 0
+    return cells if 1 <= expected <= 64 * cells else 0  # at half of all answers wrong, an item takes more than a bit
 
 
 def _hyperloglog(shape: Shape) -> int:
