@@ -25,12 +25,15 @@ from latchfree import (
     LimitReached,
     LockedTrie,
     MessageRing,
+    MinHash,
     RateLimited,
     RateLimiter,
     RetainedTopics,
     RingBuffer,
     RingFull,
     RingStalled,
+    ScalableBloom,
+    TopK,
 )
 from latchfree.arena import header
 from latchfree_cli import exits
@@ -116,6 +119,11 @@ BEYOND = {
     "wait for a claimed cell": (RingStalled, lambda arena: stalled(RingBuffer(2, stall_timeout=0.01))),
     "sketch": (ValueError, lambda arena: Bloom(1 << 31, 0.001)),
     "count of one add": (ValueError, lambda arena: CountMin().add("a", 1 << 32)),
+    "items in a buffer": (ValueError, lambda arena: Bloom(10).buffered(most=16_385)),
+    "item of a `TopK`": (ValueError, lambda arena: TopK(2).add(b"x" * 97)),
+    "hashes of a `MinHash`": (ValueError, lambda arena: MinHash(65_537)),
+    "items of a `TopK`": (ValueError, lambda arena: TopK(65_537)),
+    "layers of a `ScalableBloom`": (ValueError, lambda arena: ScalableBloom(1, most=1 << 30)),
     "writers of a `KLL`": (ValueError, lambda arena: KLL(writers=65)),
     "items of a `KLL` after a merge": (ValueError, lambda arena: doubled(KLL(0.2))),
     "rate": (ValueError, lambda arena: RateLimiter(1.1e8)),

@@ -262,7 +262,11 @@ class MessageRing(RingBuffer):
     def get_many(  # type: ignore[override]
         self, most: int, timeout: float | None = 0.0
     ) -> list[Any]:
-        """Take messages in order until the ring is empty; wait for the first. See `RingBuffer.get_many`."""
+        """Take messages in order until the ring is empty; wait for the first. See `RingBuffer.get_many`.
+
+        A pickled message that cannot be read raises what its reading raises, with a note that says which of them it
+        was; the others that were taken with it are lost. Where messages may be bad, take them one by one.
+        """
         seconds, most = self._asked(most, timeout)
         own = Blocks(self._arena, most)
         try:
@@ -270,7 +274,14 @@ class MessageRing(RingBuffer):
             found = [own.read(place) for place in range(count)]
         finally:
             own.free()
-        return [self._decode(data) for data in found]
+        messages = []
+        for place, data in enumerate(found):
+            try:
+                messages.append(self._decode(data))
+            except Exception as error:
+                error.add_note(f"message {place + 1} of {count} that get_many has taken; the others are lost")
+                raise
+        return messages
 
     def __repr__(self) -> str:
         return f"<MessageRing of {self._capacity:,} messages, {self.holds}{', weak' if self._weak else ''}>"

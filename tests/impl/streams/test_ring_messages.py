@@ -218,8 +218,9 @@ def test_a_message_that_cannot_be_read_is_lost_and_its_memory_is_not():
     ring = MessageRing(4, holds="pickle")
     before = ring._arena.allocated
     ring.put_many([1, GivesUp(), 3])
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(ZeroDivisionError) as raised:
         ring.get_many(4)
+    assert raised.value.__notes__ == ["message 2 of 3 that get_many has taken; the others are lost"]
     assert (len(ring), ring._arena.allocated) == (0, before)
 
 
