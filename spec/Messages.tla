@@ -115,16 +115,13 @@ GetClaim(p) == /\ At(p, "GetClaim") /\ Touches("claim")
 GetRead(p) == /\ At(p, "GetRead") /\ Touches("drain")
               /\ L' = [L EXCEPT ![p].own = Cell(p).val, ![p].pc = "GetRelease"]
               /\ UNCHANGED <<free, content, ring, put, at, dead>>
-AfterGet(p) == "Read"
 GetRelease(p) == /\ At(p, "GetRelease") /\ Touches("release")
                  /\ ring' = [ring EXCEPT !.cell[CellOf(L[p].pos)].turn = L[p].pos + Capacity]
-                 /\ L' = [L EXCEPT ![p].inside = FALSE, ![p].pc = AfterGet(p)]
+                 /\ L' = [L EXCEPT ![p].inside = FALSE, ![p].pc = "Read"]
                  /\ UNCHANGED <<free, content, put, at, dead>>
-AfterRead(p) == "Free"
-Reading(p) == L[p].own
 Read(p) == /\ At(p, "Read")
-           /\ wrong' = IF content[Reading(p)] # put[L[p].pos] THEN wrong \cup {"read"} ELSE wrong
-           /\ L' = Go(p, AfterRead(p))
+           /\ wrong' = IF content[L[p].own] # put[L[p].pos] THEN wrong \cup {"read"} ELSE wrong
+           /\ L' = Go(p, "Free")
            /\ UNCHANGED <<free, content, ring, put, at, dead>>
 
 (* The end of a put or get, whatever became of it. *)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from latchfree_evidence.mutants import apply_mutant
-from latchfree_evidence.targets.finding import find_target
+from latchfree_evidence.mutants import MUTANTS, apply_mutant
+from latchfree_evidence.targets.finding import BUILT_IN, find_target
 from latchfree_explore import Exploration, Target
 from latchfree_explore import explore as explore_target
 from latchfree_explore import replay as replay_target
@@ -33,7 +33,7 @@ def explore(target: str | Target = "ctrie", *, mutant: str | None = None, **opti
     Raises
     ------
     ValueError
-        For an unknown target or mutant, or as `latchfree_explore.explore`.
+        For an unknown target or mutant, a mutant of another structure, or as `latchfree_explore.explore`.
     RuntimeError
         If a mutant is asked for in a process that has loaded the structure already.
 
@@ -43,10 +43,24 @@ def explore(target: str | Target = "ctrie", *, mutant: str | None = None, **opti
     'ok'
     """
     if mutant is not None:
+        _require_its_target(mutant, target)
         apply_mutant(mutant)
     result = explore_target(find_target(target) if isinstance(target, str) else target, **options)
     result.mutant = mutant
     return result
+
+
+#: Targets that run the code of another target.
+_SAME_CODE: Final = {"reclaiming-ctrie": "ctrie", "dropping": "ctrie", "weak-ring": "ring", "closing-ring": "ring"}
+
+
+def _require_its_target(mutant: str, target: str | Target) -> None:
+    """Raise ValueError for a mutant of another structure: exploring this one would say that nothing is wrong."""
+    if mutant not in MUTANTS or target not in BUILT_IN:
+        return
+    its = MUTANTS[mutant].target
+    if its not in (target, _SAME_CODE.get(str(target))):
+        raise ValueError(f"mutant {mutant} is one of {its}, not of {target}; fix: explore {its}")
 
 
 def replay(case: str | Path | dict[str, Any]) -> Exploration:

@@ -72,11 +72,11 @@ def lowering() -> Iterator[None]:
         for name, function in own.items():
             setattr(_LIBRARY, name, function)
         _CONTEXT.get_executable = _executable_later
-        begin_lowering()
+        turn = begin_lowering()
         try:
             yield
         finally:
-            end_lowering()
+            end_lowering(turn)
             _CONTEXT.get_executable = executable
             for name, function in before.items():
                 delattr(_LIBRARY, name) if function is None else setattr(_LIBRARY, name, function)

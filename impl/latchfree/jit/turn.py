@@ -15,13 +15,17 @@ def is_lowering() -> bool:
     return _lowering is not None and _lowering == threading.get_ident()
 
 
-def begin_lowering() -> None:
-    """Have this thread lower kernels; the caller holds the lock of numba's compiler."""
+def begin_lowering() -> int | None:
+    """Have this thread lower kernels, and return who did before; the caller holds the lock of numba's compiler.
+
+    That is this thread, where a finalizer needs a kernel in the midst of the compiling of another one.
+    """
     global _lowering
-    _lowering = threading.get_ident()
+    before, _lowering = _lowering, threading.get_ident()
+    return before
 
 
-def end_lowering() -> None:
-    """Have no thread lower kernels; the caller holds the lock."""
+def end_lowering(before: int | None) -> None:
+    """End what `begin_lowering` began; the caller holds the lock."""
     global _lowering
-    _lowering = None
+    _lowering = before

@@ -78,7 +78,9 @@ def test_cut_short_is_undecided() -> None:
         ["explore", LOST, "--scenario", "increment |"],
         ["explore", LOST, "--scenario", "decrement"],
         ["explore", LOST, "--strategy", "directed"],
+        ["explore", "ctrie", "--mutant", "Z9"],
         ["explore", "ctrie", "--mutant", "X9"],
+        ["explore", "reclaiming-ctrie", "--mutant", "Q1"],
         ["replay", "nowhere.json"],
     ],
 )

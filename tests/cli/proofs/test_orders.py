@@ -34,7 +34,7 @@ def test_the_list() -> None:
     assert (
         "arena/kernels/epochs.py pin exchange  seq_cst -> a store: data race in pins: read | replace" in result.stdout
     )
-    assert "arena/kernels/epochs.py pin load  acquire -> relaxed: no program goes wrong" in result.stdout
+    assert "arena/kernels/epochs.py pin load_seq  seq_cst -> relaxed: data race in pins: read | retire | advance" in result.stdout
     document = json.loads(orders("--list", "--json").stdout)
     assert len(document["orders"]) == len(record.read())
 
@@ -57,7 +57,7 @@ def test_a_run_that_does_not_go_wrong_any_more(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_an_access_that_needs_no_order_runs_nothing() -> None:
-    result = orders("epochs.py pin load")
+    result = orders("epochs.py next_block load_seq")
     assert result.exit_code == exits.NOTHING
     assert "0 of 1 ordered accesses are needed by a program" in result.stdout
 
