@@ -1,4 +1,4 @@
-"""A finalizer that the collector runs while a kernel is being compiled may need another kernel, and compile it there."""
+"""A finalizer that the collector runs while a kernel is compiled may need another kernel, and compile it there."""
 
 import numpy as np
 from numba import types

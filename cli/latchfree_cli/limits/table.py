@@ -14,8 +14,8 @@ from typing import Any, Final
 from latchfree.arena import entry, header, layout
 from latchfree.ctrie import codecs
 from latchfree.limiting import limiter
-from latchfree.sketches import buffer, count_min, kll
-from latchfree.sketches.common import shapes
+from latchfree.sketches import count_min, kll
+from latchfree.sketches.common import items, shapes
 from latchfree.sketches.kernels import scalable, top
 from latchfree.streams import RingBuffer, handle, messages
 from latchfree.topics import AMQP, MQTT, NATS, CachedMatcher, RetainedTopics, relations
@@ -102,7 +102,7 @@ LIMITS: Final = (
     ),
     Limit("sketch", f"{8 * shapes.MOST_CELLS:,}", "bytes", "arguments of the sketch", "`ValueError`"),
     Limit("count of one add", f"{count_min.MOST_COUNT:,}", "items", "fixed", "`ValueError`"),
-    Limit("items in a buffer", f"1 to {buffer.CHUNK:,}", "items", "`buffered(most=)`", "`ValueError`"),
+    Limit("items in a buffer", f"1 to {items.CHUNK:,}", "items", "`buffered(most=)`", "`ValueError`"),
     Limit("item of a `TopK`", f"{top.MOST_BYTES:,}", "bytes", "fixed", "`ValueError`"),
     Limit("hashes of a `MinHash`", f"1 to {shapes.MOST_HASHES:,}", "hashes", "`MinHash(hashes=)`", "`ValueError`"),
     Limit("items of a `TopK`", f"1 to {shapes.MOST_HASHES:,}", "items", "`TopK(items=)`", "`ValueError`"),
