@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from threads_together import together
 
 from latchfree.topics import (
     PRESENT,
@@ -391,3 +392,31 @@ def test_the_turns_of_groups_that_have_gone_are_forgotten():
         assert chosen[1] is guest
         matcher.unsubscribe(guest)
     assert len(turns) < 100
+
+
+def test_fields_in_threads():
+    """Subscriptions of each thread come and go; those that stay are found all the time."""
+    matcher = FieldMatcher()
+    staying = [matcher.subscribe({"currency": "EUR", "n": k}, k, every=False) for k in range(50)]
+    wrong = []
+
+    def change(thread):
+        for k in range(200):
+            held = matcher.subscribe({"currency": ["EUR", "USD"], "thread": thread}, 1000 * thread + 1000 + k)
+            if matcher.match({"currency": "EUR", "n": k % 50}) & set(range(50)) != set(range(50)):
+                wrong.append((thread, k))
+            matcher.unsubscribe(held)
+
+    def match():
+        table = pa.table({"currency": ["EUR", "USD", "EUR"], "n": [1, 2, 60]})
+        for _ in range(200):
+            found = [set(row) & set(range(50)) for row in matcher.match_many(table).to_pylist()]
+            if found != [set(range(50)), {2}, set(range(50))]:
+                wrong.append(found)
+
+    together(*(lambda t=t: change(t) for t in range(3)), match)
+    assert wrong == []
+    assert matcher.match({"n": 7}) == {7}
+    for each in staying:
+        matcher.unsubscribe(each)
+    assert matcher.match({"currency": "EUR"}) == frozenset()
