@@ -6,7 +6,7 @@ the arena.
 
 from typing import Final
 
-from latchfree.border import FLAG, INT, INTS, NONE, PAIR, WORD, Border, Call
+from latchfree.border import FLAG, GIVEN_INTS, INT, INTS, NONE, PAIR, WORD, Border, Call
 from latchfree.streams.kernels import entry_points as ring
 from latchfree.streams.kernels import handing_over, payload
 
@@ -33,7 +33,7 @@ RING: Final = Border(
         "get_block": Call(handing_over.get_block, (*_HERE, WORD, INTS), WORD),
         "put_blocks": Call(handing_over.put_blocks, (*_HERE, WORD, WORD, INTS), PAIR, nogil=True),
         "mend": Call(ring.mend, (WORD, WORD, WORD), WORD),
-        "put_many": Call(ring.put_many, (*_HERE, WORD, WORD, INTS), PAIR, nogil=True),
+        "put_many": Call(ring.put_many, (*_HERE, WORD, WORD, GIVEN_INTS), PAIR, nogil=True),
         "get_many": Call(ring.get_many, (*_HERE, WORD, WORD, INTS), PAIR, nogil=True),
     },
 )

@@ -314,7 +314,8 @@ def _words(values: ArrayLike) -> NDArray[np.int64]:
         type(values) is np.ndarray
         and values.dtype is _INT64
         and values.ndim == 1
-        and values.flags.carray  # contiguous, aligned, and writeable, as compiled calls take memory
+        and values.flags.c_contiguous
+        and values.flags.aligned
     ):
         return values  # as it should be; all looks below would take longer than the puts
     if np.ma.is_masked(values):
@@ -328,4 +329,4 @@ def _words(values: ArrayLike) -> NDArray[np.int64]:
         raise TypeError(f"a ring buffer holds integers from -2**63 to 2**63 - 1, not {array.dtype}")
     if array.dtype == np.uint64 and int(array.max()) > MOST:
         raise ValueError(f"a ring buffer holds integers from -2**63 to 2**63 - 1, not {int(array.max())}")
-    return np.require(array, np.int64, ["C", "ALIGNED", "WRITEABLE"])  # a copy of what is only to be read
+    return np.require(array, np.int64, ["C", "ALIGNED"])

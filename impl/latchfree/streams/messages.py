@@ -161,7 +161,7 @@ class MessageRing(RingBuffer):
 
     def _call_batch(self, batch: Callable[..., Any], values: Blocks, first: int, maker: int = 0) -> tuple[int, int]:
         values.renew()
-        return super()._call_batch(batch, values.words, first, maker or values.maker)
+        return super()._call_batch(batch, values.words, first, values.maker)
 
     def _encoded(self, message: Any) -> bytes:
         data = self._encode(message)
