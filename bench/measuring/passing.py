@@ -18,6 +18,8 @@ from peers.queues import CONTEXT, Kind
 
 #: A batch is a quarter of a queue's capacity, so that both sides can work at once.
 BATCH = 256
+#: Wakings before those that are counted.
+_FIRST = 5
 
 
 class Wake(NamedTuple):
@@ -134,13 +136,16 @@ def handed(kind: Kind, count: int, *, batched: bool, processes: bool) -> float:
 
 
 def woken(kind: Kind, times: int, asleep: float, *, processes: bool) -> Wake:
-    """Measure a getter in another thread or process that sleeps for `asleep` seconds before each of `times` puts."""
+    """Measure a getter in another thread or process that sleeps for `asleep` seconds before each of `times` puts.
+
+    The first puts and gets are not counted: they find code that was never run, and pages that were never touched.
+    """
     with kind.opened(processes) as queue:
         mine, its = CONTEXT.Pipe()
 
         def consume() -> None:
             clock = time.process_time_ns if processes else time.thread_time_ns
-            for _ in range(times):
+            for _ in range(_FIRST + times):
                 before = clock()
                 queue.get()
                 its.send((time.monotonic_ns(), clock() - before))
@@ -148,7 +153,7 @@ def woken(kind: Kind, times: int, asleep: float, *, processes: bool) -> Wake:
         other: Any = (CONTEXT.Process if processes else threading.Thread)(target=consume, daemon=True)
         other.start()
         late, used = [], []
-        for value in range(times):
+        for value in range(_FIRST + times):
             time.sleep(asleep)
             put_at = time.monotonic_ns()
             queue.put(value)
@@ -156,4 +161,5 @@ def woken(kind: Kind, times: int, asleep: float, *, processes: bool) -> Wake:
             late.append((back_at - put_at) / 1_000)
             used.append(busy / (asleep * 1e9))
         other.join()
+    late, used = late[_FIRST:], used[_FIRST:]
     return Wake(median(late), quantiles(late, n=100)[98], median(used))
