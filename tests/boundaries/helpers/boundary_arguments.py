@@ -284,6 +284,7 @@ GOOD: Final[dict[str, Make]] = {
     "KLL.from_datasketches.data": lambda world: named_sketch(world, "KLL").to_datasketches(),
     "HyperLogLog.from_datasketches.data": lambda world: HyperLogLog(0.1, hash="datasketches").to_datasketches(),
     "CountMin.from_datasketches.data": lambda world: CountMin(0.1, hash="datasketches").to_datasketches(),
+    "TopK.from_datasketches.data": lambda world: bytes.fromhex("01010a0303050000"),
     "CountMin.from_datasketches.seed": lambda world: None,
     "CountMin.from_spark.data": lambda world: CountMin(0.1, hash="spark").to_spark(),
     "CountMin.from_spark.seed": lambda world: None,
