@@ -19,8 +19,9 @@ from latchfree.atomics import peek, poke
 from latchfree.jit import kernel
 from latchfree.kinds import Handle, Word
 from latchfree.sketches.common import levels
-from latchfree.sketches.common.place import FORMAT
-from latchfree.sketches.common.shapes import MOST_HEAD, OVERHEAD, cells_of, check_head
+from latchfree.sketches.common.hashes import check_seed
+from latchfree.sketches.common.place import version_of
+from latchfree.sketches.common.shapes import MOST_HEAD, OVERHEAD, cells_of, check_head, most_rank
 from latchfree.sketches.kernels import lanes
 from latchfree.sketches.kernels import record as r
 from latchfree.structures import HYPERLOGLOG, KLL
@@ -88,15 +89,19 @@ def place_of(base: int, entry: Entry, limit: int) -> tuple[int, int, int]:
     head = words_at(base, root, _HEAD)
     first, second, third, fourth = head[_SHAPE : _SHAPE + 4]
     start, size = head[int(r.START)], head[int(r.SIZE)]
-    if head[int(r.KIND)] != entry.kind or head[int(r.VERSION)] != FORMAT or not head[int(r.NUMBER)]:
-        raise ValueError(f"word {root} begins no such sketch of version {FORMAT}")
-    cells = cells_of(entry.kind, (first, second, third, fourth))
+    shape = (first, second, third, fourth)
+    version = version_of(entry.kind, shape)
+    if head[int(r.KIND)] != entry.kind or head[int(r.VERSION)] != version or not head[int(r.NUMBER)]:
+        raise ValueError(f"word {root} begins no such sketch of version {version}")
+    cells = cells_of(entry.kind, shape)
+    check_seed(entry.kind, shape, head[int(r.SEED)])
     if head[int(r.CELLS)] != cells or size != int(round_up(np.uint64(OVERHEAD + cells))):
         raise ValueError(f"the sketch at word {root} has not the size of its shape")
     if not (FIRST_NODE <= start <= root < start + 8) or start + size > limit:
         raise ValueError(f"the sketch at word {root} is not in the memory that it names")
-    check_head(entry.kind, (first, second, third, fourth), words_at(base, root + _HEAD, min(MOST_HEAD, cells)))
-    if entry.kind == HYPERLOGLOG and _highest(np.uint64(base), np.uint64(root + _HEAD), np.uint64(cells)) > 65 - first:
+    check_head(entry.kind, shape, words_at(base, root + _HEAD, min(MOST_HEAD, cells)))
+    registers = np.uint64(base), np.uint64(root + _HEAD), np.uint64(cells)
+    if entry.kind == HYPERLOGLOG and _highest(*registers) > most_rank(shape):
         raise ValueError(f"the sketch at word {root} has registers that are too high")
     for lane in _lanes(root, first, second) if entry.kind == KLL else ():
         _check_lane(base, lane, first)

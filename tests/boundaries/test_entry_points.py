@@ -81,6 +81,8 @@ REVIEWED = {
         "SKETCH.bloom_add_many",
         "SKETCH.bloom_contains",
         "SKETCH.bloom_contains_many",
+        "SKETCH.bit_add_many",
+        "SKETCH.bit_contains_many",
     },
     "latchfree.sketches.count_min": {
         "SKETCH.count_add",
@@ -88,8 +90,22 @@ REVIEWED = {
         "SKETCH.count_add_many",
         "SKETCH.count_estimate",
         "SKETCH.count_estimate_many",
+        "SKETCH.counter_add_counts",
+        "SKETCH.counter_estimate_many",
     },
-    "latchfree.sketches.hyperloglog": {"SKETCH.hll_add", "SKETCH.hll_add_many", "SKETCH.hll_count_ranks"},
+    "latchfree.sketches.hyperloglog": {
+        "SKETCH.coupon_add_many",
+        "SKETCH.hll_add",
+        "SKETCH.hll_add_many",
+        "SKETCH.hll_count_ranks",
+    },
+    # items of a column that was checked, and room for as many words of each as the shape, which was checked, says
+    "latchfree.sketches.common.hashing": {
+        "getattr(SKETCH, f'{self.calls}_blobs')",
+        "getattr(SKETCH, f'{self.calls}_ints')",
+    },
+    # one number, and room for one
+    "latchfree.sketches.foreign.datasketches_counts": {"SKETCH.row_ints"},
     "latchfree.sketches.filter": {
         "getattr(SKETCH, f'{self.CALLS}_add')",
         "getattr(SKETCH, f'{self.CALLS}_add_many')",

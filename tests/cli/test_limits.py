@@ -1,6 +1,7 @@
 """The table of limits: the page has what the code has, and beyond each bound is what the table says."""
 
 import os
+import struct
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
@@ -33,6 +34,7 @@ from latchfree import (
     RingFull,
     RingStalled,
     ScalableBloom,
+    SketchInvalid,
     TopK,
 )
 from latchfree.arena import header
@@ -60,9 +62,9 @@ def subscribed(**limits):
     return matcher
 
 
-def doubled(sketch):
+def doubled(sketch, times=54):
     sketch.add(1)
-    for _ in range(54):
+    for _ in range(times):
         sketch.merge(sketch)
 
 
@@ -124,6 +126,15 @@ BEYOND = {
     "hashes of a `MinHash`": (ValueError, lambda arena: MinHash(65_537)),
     "items of a `TopK`": (ValueError, lambda arena: TopK(65_537)),
     "layers of a `ScalableBloom`": (ValueError, lambda arena: ScalableBloom(1, most=1 << 30)),
+    "rows of a `CountMin` of another library": (
+        SketchInvalid,
+        lambda arena: CountMin.from_spark(struct.pack(">iqii256q256q", 1, 0, 256, 1, *[1] * 256, *[0] * 256)),
+    ),
+    "bits of an item of a `Bloom` of Spark": (
+        SketchInvalid,
+        lambda arena: Bloom.from_spark(struct.pack(">iiiiq", 2, 256, 0, 1, 0)),
+    ),
+    "items added to a sketch, after a merge": (ValueError, lambda arena: doubled(Bloom(10), 63)),
     "writers of a `KLL`": (ValueError, lambda arena: KLL(writers=65)),
     "items of a `KLL` after a merge": (ValueError, lambda arena: doubled(KLL(0.2))),
     "rate": (ValueError, lambda arena: RateLimiter(1.1e8)),

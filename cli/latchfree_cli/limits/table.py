@@ -15,7 +15,7 @@ from latchfree.arena import entry, header, layout
 from latchfree.ctrie import codecs
 from latchfree.limiting import limiter
 from latchfree.sketches import count_min, kll
-from latchfree.sketches.common import items, shapes
+from latchfree.sketches.common import items, shapes, stored
 from latchfree.sketches.kernels import scalable, top
 from latchfree.streams import RingBuffer, handle, messages
 from latchfree.topics import AMQP, MQTT, NATS, CachedMatcher, RetainedTopics, relations
@@ -113,6 +113,11 @@ LIMITS: Final = (
         "`ScalableBloom(initial=, most=)`",
         "`ValueError`",
     ),
+    Limit(
+        "rows of a `CountMin` of another library", f"1 to {shapes.MOST_FOREIGN:,}", "rows", "fixed", "`SketchInvalid`"
+    ),
+    Limit("bits of an item of a `Bloom` of Spark", f"1 to {shapes.MOST_FOREIGN:,}", "bits", "fixed", "`SketchInvalid`"),
+    Limit("items added to a sketch, after a merge", f"{stored.MOST_ADDED:,}", "items", "fixed", "`ValueError`"),
     Limit("writers of a `KLL`", f"1 to {shapes.MOST_LANES:,}", "threads", "`KLL(writers=)`", "`ValueError`"),
     Limit("items of a `KLL` after a merge", f"{kll.MOST_ITEMS:,}", "items", "fixed", "`ValueError`"),
     Limit(

@@ -34,10 +34,14 @@ from latchfree.sketches.kernels import (
     stable,
     top,
 )
+from latchfree.sketches.kernels.foreign import bits, bits_spark, counters, coupons, rows_datasketches, rows_spark
 
 #: Address of the memory, participant, record and number of the sketch.
 _HERE: Final = (WORD, WORD, WORD, WORD)
 _HASHES: Final = (*_HERE, GIVEN_WORDS)
+#: What the hash of another library is given, integers or bytes, and what it writes.
+_INTS: Final = (GIVEN_WORDS, GIVEN_INTS, WORDS)
+_BLOBS: Final = (GIVEN_WORDS, WORD, GIVEN_INTS, WORDS)
 
 SKETCH: Final = Border(
     __name__,
@@ -104,5 +108,18 @@ SKETCH: Final = Border(
         "top_put": Call(top.put, (*_HERE, WORD, WORD, GIVEN_WORDS), WORD),
         "top_read": Call(top.read_sealed, (*_HERE, WORDS), WORD, nogil=True),
         "top_merge": Call(top.merge, (*_HASHES, WORD), WORD, nogil=True),
+        "coupon_ints": Call(coupons.hash_ints, _INTS, NONE, nogil=True),
+        "coupon_blobs": Call(coupons.hash_blobs, _BLOBS, NONE, nogil=True),
+        "coupon_add_many": Call(coupons.add_many, _HASHES, WORD, nogil=True),
+        "row_ints": Call(rows_datasketches.hash_ints, _INTS, NONE, nogil=True),
+        "row_blobs": Call(rows_datasketches.hash_blobs, _BLOBS, NONE, nogil=True),
+        "spark_row_ints": Call(rows_spark.hash_ints, _INTS, NONE, nogil=True),
+        "spark_row_blobs": Call(rows_spark.hash_blobs, _BLOBS, NONE, nogil=True),
+        "counter_add_counts": Call(counters.add_counts, (*_HASHES, GIVEN_INTS), WORD, nogil=True),
+        "counter_estimate_many": Call(counters.estimate_many, (*_HASHES, INTS), WORD, nogil=True),
+        "spark_bit_ints": Call(bits_spark.hash_ints, _INTS, NONE, nogil=True),
+        "spark_bit_blobs": Call(bits_spark.hash_blobs, _BLOBS, NONE, nogil=True),
+        "bit_add_many": Call(bits.add_many, _HASHES, WORD, nogil=True),
+        "bit_contains_many": Call(bits.contains_many, (*_HASHES, BYTES), WORD, nogil=True),
     },
 )

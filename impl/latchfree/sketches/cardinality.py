@@ -38,17 +38,19 @@ def _tau(x: float) -> float:
             return z / 3
 
 
-def estimate(counts: Sequence[int], precision: int) -> float:
+def estimate(counts: Sequence[int], precision: int, most: int | None = None) -> float:
     """Return the number of different items; infinity if all registers are as high as can be.
 
     Parameters
     ----------
     counts : sequence of int
-        How many registers have each height, from 0 to 65 - `precision`.
+        How many registers have each height, from 0 to the highest.
     precision : int
         There are 2**precision registers.
+    most : int, optional
+        How high a register can be; by default 65 - `precision`, as of a hash of 64 bits.
     """
-    registers, highest = 1 << precision, 64 - precision
+    registers, highest = 1 << precision, 64 - precision if most is None else most - 1
     z = registers * _tau(1 - counts[highest + 1] / registers)
     for k in range(highest, 0, -1):
         z = 0.5 * (z + counts[k])

@@ -8,11 +8,18 @@ from typing import Any, ClassVar
 import numpy as np
 
 from latchfree.arena import Arena
+from latchfree.ctrie.columns import Column
 from latchfree.sketches.border import SKETCH
 from latchfree.sketches.buffered import Buffered
-from latchfree.sketches.common.items import chunks, column_of, counts_of, fraction, hash_of, seed_of, whole
+from latchfree.sketches.common.errors import SketchInvalid
+from latchfree.sketches.common.hashes import OWN, SPARK, hash_named
+from latchfree.sketches.common.hashing import Hashing
+from latchfree.sketches.common.items import CHUNK, chunks, column_of, counts_of, fraction, hash_of, whole
 from latchfree.sketches.common.place import Place
 from latchfree.sketches.common.shapes import MOST_CELLS, Shape
+from latchfree.sketches.common.stored import bytes_of
+from latchfree.sketches.foreign import datasketches_counts, spark_counts
+from latchfree.sketches.foreign.datasketches_counts import Counts
 from latchfree.sketches.kernels.rows import MOST_DEPTH
 from latchfree.structures import COUNT_MIN
 
@@ -20,12 +27,17 @@ from latchfree.structures import COUNT_MIN
 MOST_COUNT = (1 << 32) - 1
 
 
-def _shape(error: Any, confidence: Any, conservative: Any) -> Shape:
+def _shape(error: Any, confidence: Any, conservative: Any, number: int) -> Shape:
     if not isinstance(conservative, bool | np.bool_):
         raise TypeError(f"conservative must be True or False, got {type(conservative).__name__}")
-    width = math.ceil(math.e / fraction(error, "error", math.e / MOST_CELLS, 1.0))
-    depth = math.ceil(-math.log(1 - fraction(confidence, "confidence", 0.5, 1 - 1e-6)) - 1e-9)
-    return width, min(depth, MOST_DEPTH), int(conservative), 0
+    if conservative and number != OWN:
+        raise ValueError("a conservative sketch is of our own hash: other libraries have none")
+    wanted = fraction(error, "error", math.e / MOST_CELLS, 1.0)
+    wrong = 1 - fraction(confidence, "confidence", 0.5, 1 - 1e-6)
+    if number == SPARK:  # its sizes, so that a sketch made with the same arguments there has the same shape
+        return math.ceil(2 / wanted), math.ceil(-math.log1p(wrong - 1) / math.log(2)), 0, number
+    depth = math.ceil(-math.log(wrong) - 1e-9)
+    return math.ceil(math.e / wanted), min(depth, MOST_DEPTH), int(conservative), number
 
 
 class CountMin(Buffered):
@@ -39,8 +51,12 @@ class CountMin(Buffered):
         In which part of cases it is not higher than that: from 0.5 to 0.999999.
     conservative : bool
         Raise a counter no further than the estimate needs. Estimates are closer, adds are slower.
-    seed : int
-        Of the hash, 0 to 2**64 - 1.
+    seed : int, optional
+        Of the hash, 0 to 2**64 - 1, by default 0. The hash ``"spark"`` has seeds of 32 bits with a sign;
+        ``"datasketches"`` has the default 9001.
+    hash : str
+        ``"latchfree"``; or ``"datasketches"`` or ``"spark"`` for sketches that Apache DataSketches or Spark is to read,
+        see `to_datasketches` and `to_spark`.
 
     Raises
     ------
@@ -68,10 +84,16 @@ class CountMin(Buffered):
     CELLS: ClassVar[str] = "counters"
 
     def __init__(
-        self, error: float = 0.001, confidence: float = 0.99, *, conservative: bool = False, seed: int = 0
+        self,
+        error: float = 0.001,
+        confidence: float = 0.99,
+        *,
+        conservative: bool = False,
+        seed: int | None = None,
+        hash: str = "latchfree",
     ) -> None:
-        shape = _shape(error, confidence, conservative)
-        self._place = Place.private(COUNT_MIN, shape, seed_of(seed))
+        number, word = hash_named(COUNT_MIN, hash, seed)
+        self._place = Place.private(COUNT_MIN, _shape(error, confidence, conservative, number), word)
 
     @classmethod
     def create(
@@ -82,7 +104,8 @@ class CountMin(Buffered):
         confidence: float = 0.99,
         *,
         conservative: bool = False,
-        seed: int = 0,
+        seed: int | None = None,
+        hash: str = "latchfree",
     ) -> CountMin:
         """Make an empty sketch under a name in an arena, where others find it with `open`, until `unlink`.
 
@@ -92,7 +115,7 @@ class CountMin(Buffered):
             The arena in which the sketch is made.
         name : str
             At most 48 bytes of UTF-8.
-        error, confidence, conservative, seed
+        error, confidence, conservative, seed, hash
             As for `CountMin`.
 
         Raises
@@ -100,8 +123,8 @@ class CountMin(Buffered):
         StructureExists, DirectoryFull, ArenaFull
             As from `Bloom.create`.
         """
-        shape = _shape(error, confidence, conservative)
-        return cls._create(arena, name, shape, seed_of(seed))
+        number, word = hash_named(COUNT_MIN, hash, seed)
+        return cls._create(arena, name, _shape(error, confidence, conservative, number), word)
 
     def add(self, item: str | bytes | int, count: int = 1) -> None:
         """Add to the count of an item.
@@ -120,8 +143,12 @@ class CountMin(Buffered):
         ArenaClosed, SketchGone
             After its arena was closed, or the sketch was unlinked.
         """
-        h, more = hash_of(item, self._place.seed), whole(count, "count", 1, MOST_COUNT)
-        self._place.call(SKETCH.count_add, h, more)
+        place = self._place
+        if place.hashing is not None:
+            self.add_many([item], [whole(count, "count", 1, MOST_COUNT)])
+            return
+        h, more = hash_of(item, place.seed), whole(count, "count", 1, MOST_COUNT)
+        place.call(SKETCH.count_add, h, more)
 
     def add_many(self, items: Any, counts: Any = None) -> None:
         """Add to the counts of items, without the interpreter lock; see `Bloom.add_many`.
@@ -133,6 +160,10 @@ class CountMin(Buffered):
         counts : array-like of int, optional
             One for each item, from 1 to 4,294,967,295; by default 1.
         """
+        hashing = self._place.hashing
+        if hashing is not None:
+            self._add_foreign(hashing, column_of(items), counts)
+            return
         if counts is None:
             self._add_all(SKETCH.count_add_many, items)
             return
@@ -141,13 +172,28 @@ class CountMin(Buffered):
         for first, hashes in chunks(column, place.seed):
             place.run(add_counts, hashes, more[first : first + len(hashes)])
 
+    def _add_foreign(self, hashing: Hashing, column: Column, counts: Any) -> None:
+        """Add to the counts of items, hashed as by another library."""
+        ones = counts is None
+        more = np.ones(min(CHUNK, column.length), np.int64) if ones else counts_of(counts, column.length, MOST_COUNT)
+        add_counts = SKETCH.counter_add_counts
+        for first, count, places in hashing.chunks(column):
+            self._place.run(add_counts, places, more[:count] if ones else more[first : first + count])
+
     def estimate(self, item: str | bytes | int) -> int:
         """Return a count that is at least the item's."""
-        return int(self._place.call(SKETCH.count_estimate, hash_of(item, self._place.seed)))
+        place = self._place
+        if place.hashing is not None:
+            return int(self.estimate_many([item])[0])
+        return int(place.call(SKETCH.count_estimate, hash_of(item, place.seed)))
 
     def estimate_many(self, items: Any) -> Any:
         """Return the estimates of items, without the interpreter lock: a list for a list, else an array of int64."""
-        found, source = self._answers(SKETCH.count_estimate_many, items, np.int64)
+        hashing = self._place.hashing
+        if hashing is None:
+            found, source = self._answers(SKETCH.count_estimate_many, items, np.int64)
+        else:
+            found, source = self._foreign_answers(hashing, SKETCH.counter_estimate_many, items, np.int64)
         return found.tolist() if source == "list" else found
 
     def merge(self, other: CountMin) -> None:
@@ -160,17 +206,105 @@ class CountMin(Buffered):
     @property
     def error(self) -> float:
         """How much too high an estimate may be, as a part of `added`."""
-        return math.e / self._place.shape[0]
+        width, _, _, number = self._place.shape
+        return (2 if number == SPARK else math.e) / width
 
     @property
     def confidence(self) -> float:
         """In which part of cases it is not higher than that."""
-        return -math.expm1(-self._place.shape[1])
+        _, depth, _, number = self._place.shape
+        return -math.expm1(-depth * (math.log(2) if number == SPARK else 1))
 
     @property
     def conservative(self) -> bool:
         """Whether counters are raised no further than the estimate needs."""
         return bool(self._place.shape[2])
+
+    # other libraries' bytes ---------------------------------------------------------------------------------------
+
+    def _counts(self) -> Counts:
+        cells, added = self._copied()
+        return Counts(*self._place.shape[:2], added, cells)
+
+    @classmethod
+    def _of_counts(cls, counts: Counts, number: int, word: int) -> CountMin:
+        try:
+            made = cls._of(Place.private(COUNT_MIN, (counts.width, counts.depth, 0, number), word))
+        except ValueError as error:
+            raise SketchInvalid(str(error)) from None
+        if len(counts.counters):
+            made._place.cells[:] = counts.counters
+        made._place.set_added(counts.total)
+        return made
+
+    def to_datasketches(self) -> bytes:
+        """Return the sketch as Apache DataSketches stores a `count_min_sketch`, which counts in floats.
+
+        Raises
+        ------
+        SketchMismatch
+            If the sketch was not made with ``hash="datasketches"``.
+        ValueError
+            If a count is above 2**53.
+        """
+        self._check_hash("datasketches")
+        return datasketches_counts.pack(self._counts(), self._place.seed)
+
+    @classmethod
+    def from_datasketches(cls, data: bytes, *, seed: int | None = None) -> CountMin:
+        """Return a private sketch of the bytes of a `count_min_sketch` of Apache DataSketches, as compiled by GCC.
+
+        Parameters
+        ----------
+        data : bytes
+            What `serialize` returned.
+        seed : int, optional
+            With which it was made; by default 9001, as there.
+
+        Raises
+        ------
+        TypeError
+            If `data` is not bytes.
+        SketchInvalid
+            If the bytes are not those of such a sketch, of that seed, with counts that are whole numbers.
+        """
+        number, word = hash_named(COUNT_MIN, "datasketches", seed)
+        return cls._of_counts(datasketches_counts.unpack(bytes_of(data, "from_datasketches"), word), number, word)
+
+    def to_spark(self) -> bytes:
+        """Return the sketch as Apache Spark stores a `CountMinSketch`.
+
+        Raises
+        ------
+        SketchMismatch
+            If the sketch was not made with ``hash="spark"``.
+        ValueError
+            If a count is above 2**63 - 1.
+        """
+        self._check_hash("spark")
+        return spark_counts.pack(self._counts(), self._place.seed)
+
+    @classmethod
+    def from_spark(cls, data: bytes, *, seed: int | None = None) -> CountMin:
+        """Return a private sketch of the bytes of a `CountMinSketch` of Apache Spark.
+
+        Parameters
+        ----------
+        data : bytes
+            What `toByteArray` or SQL's `count_min_sketch` returned.
+        seed : int, optional
+            With which it was made. The bytes tell it, but for a sketch of a single row, which several seeds may make.
+
+        Raises
+        ------
+        TypeError
+            If `data` is not bytes.
+        SketchInvalid
+            If the bytes are not those of such a sketch.
+        """
+        number, word = hash_named(COUNT_MIN, "spark", seed)
+        counts, word = spark_counts.unpack(bytes_of(data, "from_spark"), None if seed is None else word)
+        return cls._of_counts(counts, number, word)
 
     def _described(self) -> str:
         width, depth, conservative, _ = self._place.shape

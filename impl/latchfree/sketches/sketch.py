@@ -17,6 +17,8 @@ from latchfree.errors import ArenaInvalid
 from latchfree.sketches.border import SKETCH
 from latchfree.sketches.common import stored
 from latchfree.sketches.common.errors import SketchInvalid, SketchMismatch
+from latchfree.sketches.common.hashes import hash_in, seed_shown
+from latchfree.sketches.common.hashing import Hashing
 from latchfree.sketches.common.items import chunks, column_of
 from latchfree.sketches.common.place import Place, check_arena, unlink
 from latchfree.sketches.common.shapes import MOST_HEAD, Shape, cells_of, check_head
@@ -97,7 +99,13 @@ class Sketch(ABC):
     @property
     def seed(self) -> int:
         """The seed of the hash: sketches are merged only with sketches of the same seed."""
-        return self._place.seed
+        place = self._place
+        return place.seed if place.hashing is None else seed_shown(hash_in(self.KIND, place.shape), place.seed)
+
+    @property
+    def hash(self) -> str:
+        """By whose hash items are placed: sketches are merged only with sketches of the same hash."""
+        return hash_in(self.KIND, self._place.shape).name
 
     @property
     def added(self) -> int:
@@ -115,7 +123,8 @@ class Sketch(ABC):
 
     def __repr__(self) -> str:
         where = "" if self.name is None else f", {self.name!r}"
-        return f"<{type(self).__name__} {self._described()}, {self.nbytes:,} bytes{where}>"
+        hashed = "" if self._place.hashing is None else f", hash {self.hash!r}"
+        return f"<{type(self).__name__} {self._described()}, {self.nbytes:,} bytes{hashed}{where}>"
 
     # many items -------------------------------------------------------------------------------------------------
 
@@ -132,6 +141,30 @@ class Sketch(ABC):
             self._place.run(call, hashes, found[first : first + len(hashes)])
         return found, column.source
 
+    def _call_foreign(self, hashing: Hashing, call: Any, items: Any) -> None:
+        """Call compiled code for the words that another library's hash makes of items."""
+        for _, _, words in hashing.chunks(column_of(items)):
+            self._place.run(call, words)
+
+    def _foreign_answers(
+        self, hashing: Hashing, call: Any, items: Any, kind: type[np.generic]
+    ) -> tuple[NDArray[Any], str]:
+        """Return what compiled code says of each item, as `_answers`, with another library's hash."""
+        column = column_of(items)
+        found = np.empty(column.length, kind)
+        for first, count, words in hashing.chunks(column):
+            self._place.run(call, words, found[first : first + count])
+        return found, column.source
+
+    def _check_hash(self, *names: str) -> None:
+        """Make sure that items are placed as another library would; raise SketchMismatch if not."""
+        if self.hash not in names:
+            wanted = " or ".join(f"hash={name!r}" for name in names)
+            raise SketchMismatch(
+                f"this {type(self).__name__} places items by the hash {self.hash!r}, which the other library does not "
+                f"use: it would find none of them; make the sketch with {wanted}"
+            )
+
     # bytes and merging ------------------------------------------------------------------------------------------
 
     def _copied(self) -> tuple[NDArray[np.uint64], int]:
@@ -142,7 +175,7 @@ class Sketch(ABC):
     def to_bytes(self) -> bytes:
         """Return the sketch as bytes: all that was added before the call, and maybe some of what is added meanwhile."""
         cells, added = self._copied()
-        return stored.pack(self.KIND, self._place.shape, self.seed, added, cells)
+        return stored.pack(self.KIND, self._place.shape, self._place.seed, added, cells)
 
     @classmethod
     def from_bytes(cls: type[S], data: bytes) -> S:
@@ -192,6 +225,11 @@ class Sketch(ABC):
         if type(other) is not type(self):
             raise TypeError(f"a {type(self).__name__} is merged with another one, not with a {type(other).__name__}")
         mine, theirs = self._place, other._place
+        if self.hash != other.hash:
+            raise SketchMismatch(
+                f"these sketches hash items differently: one by {self.hash!r}, the other by {other.hash!r}; "
+                "make both with the same hash"
+            )
         if mine.shape != theirs.shape:
             raise SketchMismatch(
                 f"these sketches have different shapes: {self._described()}, and {other._described()}; "
@@ -199,7 +237,7 @@ class Sketch(ABC):
             )
         if mine.seed != theirs.seed:
             raise SketchMismatch(
-                f"these sketches hash items differently: the seeds are {mine.seed} and {theirs.seed}; "
+                f"these sketches hash items differently: the seeds are {self.seed} and {other.seed}; "
                 "make both with the same seed"
             )
 
@@ -208,6 +246,11 @@ class Sketch(ABC):
         self._check_like(other)
         mine = self._place
         cells, added = other._copied()
+        if self.added + added > stored.MOST_ADDED:
+            raise ValueError(
+                f"{self.added + added:,} items would have been added after this merge, the most is "
+                f"{stored.MOST_ADDED:,}; begin another sketch"
+            )
         mine.run(getattr(SKETCH, call), cells, added)
 
 

@@ -13,6 +13,7 @@ from latchfree.arena import Arena
 from latchfree.ctrie.columns import Column
 from latchfree.sketches.border import SKETCH
 from latchfree.sketches.buffered import Buffered
+from latchfree.sketches.common.errors import SketchInvalid
 from latchfree.sketches.common.items import (
     check_size,
     chunks,
@@ -26,8 +27,10 @@ from latchfree.sketches.common.items import (
     whole,
 )
 from latchfree.sketches.common.place import Place
-from latchfree.sketches.common.shapes import MOST_CELLS, Shape
+from latchfree.sketches.common.shapes import MOST_CELLS, Shape, counters_of
+from latchfree.sketches.common.stored import bytes_of
 from latchfree.sketches.count_min import MOST_COUNT
+from latchfree.sketches.foreign.datasketches_items import unpack
 from latchfree.sketches.kernels import top as t
 from latchfree.sketches.kernels.rows import MOST_DEPTH
 from latchfree.structures import TOP_K
@@ -184,6 +187,44 @@ class TopK(Buffered):
         for slot in slots:
             words = np.ascontiguousarray(slot[_BYTES:])
             self._place.call(SKETCH.top_put, int(slot[int(t.HASH)]), int(slot[int(t.LENGTH)]), words)
+
+    @classmethod
+    def from_datasketches(
+        cls, data: bytes, items: int = 10, error: float = 0.001, confidence: float = 0.99, *, seed: int = 0
+    ) -> TopK:
+        """Return a private sketch of the bytes of a `frequent_strings_sketch` of Apache DataSketches.
+
+        Its counts are the upper bounds of the other sketch, so they are never too low, also for strings that it has
+        thrown out: each is too high by its `offset` at most, and by `error` as always.
+
+        Parameters
+        ----------
+        data : bytes
+            What `serialize` returned.
+        items, error, confidence, seed
+            As for `TopK`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `data` is not bytes, or another argument is of another kind or out of range.
+        SketchInvalid
+            If the bytes are not those of such a sketch, or have a string of more than 96 bytes.
+        """
+        made, found = cls(items, error, confidence, seed=seed), unpack(bytes_of(data, "from_datasketches"))
+        place = made._place
+        place.cells[: counters_of(TOP_K, place.shape)] = found.offset
+        for text, count in found.counts.items():
+            h, encoded = hash_of(text, seed), text.encode()
+            if len(encoded) > cls.MOST_BYTES:
+                raise SketchInvalid(
+                    f"a string of {len(encoded):,} bytes; leave it out: a TopK remembers items of at most "
+                    f"{cls.MOST_BYTES}"
+                )
+            if place.call(SKETCH.top_add, h, count):
+                made._write(h, encoded, text=True)
+        place.set_added(found.total)
+        return made
 
     @property
     def items(self) -> int:

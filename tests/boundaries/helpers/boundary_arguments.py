@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from boundary_objects import SKETCHES, VARIANTS, World, named_sketch
 
-from latchfree import AMQP, ArenaClosed, Ctrie, MaskIndex, Subscription
+from latchfree import AMQP, ArenaClosed, Bloom, CountMin, Ctrie, HyperLogLog, MaskIndex, Subscription
 from latchfree_explore import outside_event
 
 _HISTORY = VARIANTS["History"]["objects"]
@@ -282,6 +282,14 @@ GOOD: Final[dict[str, Make]] = {
     "rank": lambda world: 0.5,
     "ranks": lambda world: [0.5],
     "KLL.from_datasketches.data": lambda world: named_sketch(world, "KLL").to_datasketches(),
+    "HyperLogLog.from_datasketches.data": lambda world: HyperLogLog(0.1, hash="datasketches").to_datasketches(),
+    "CountMin.from_datasketches.data": lambda world: CountMin(0.1, hash="datasketches").to_datasketches(),
+    "TopK.from_datasketches.data": lambda world: bytes.fromhex("01010a0303050000"),
+    "CountMin.from_datasketches.seed": lambda world: None,
+    "CountMin.from_spark.data": lambda world: CountMin(0.1, hash="spark").to_spark(),
+    "CountMin.from_spark.seed": lambda world: None,
+    "Bloom.from_spark.data": lambda world: Bloom(100, hash="spark-v2").to_spark(),
+    "hash": lambda world: "latchfree",
     "TopK.items": lambda world: 2,
     "TopK.add.count": lambda world: 1,
     "TopK.add_many.items": lambda world: ["a", "b"],

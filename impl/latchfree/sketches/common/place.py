@@ -24,11 +24,15 @@ from latchfree.arena.patience import Patience
 from latchfree.errors import ArenaFull, ArenaInvalid, LatchfreeError, MadeBeforeFork
 from latchfree.sketches.border import SKETCH
 from latchfree.sketches.common.errors import SketchGone
+from latchfree.sketches.common.hashes import hash_in, number_in
+from latchfree.sketches.common.hashing import Hashing, hashing_of
 from latchfree.sketches.common.shapes import OVERHEAD, Shape, cells_of, head_of
 from latchfree.sketches.kernels import record as r
 
-#: Of what the words of a record, and of its cells, mean.
+#: Of what the words of a record, and of its cells, mean; and where items are hashed as by another library,
+#: so that a reader which knows no such hash refuses the sketch.
 FORMAT: Final = 1
+FOREIGN_FORMAT: Final = 2
 
 _GONE: Final = int(r.GONE)
 _FIRST: Final = int(r.FIRST_CELL)
@@ -51,13 +55,15 @@ class Place:
         Address of the memory, word offset of the record, and the record's number.
     shape : tuple of int
     seed : int
+    hashing : Hashing or None
+        How items are hashed as by another library; None for our own hash.
     """
 
     #: What it is called in texts of errors, and the error of a call of one that was unlinked.
     WHAT: ClassVar[str] = "sketch"
     GONE: ClassVar[type[LatchfreeError]] = SketchGone
 
-    __slots__ = ("_words", "arena", "base", "name", "number", "root", "seed", "shape")
+    __slots__ = ("_words", "arena", "base", "hashing", "name", "number", "root", "seed", "shape")
 
     def __init__(self, words: NDArray[np.uint64], base: int, root: int, arena: Arena | None, name: str | None) -> None:
         self._words, self.base, self.root, self.arena, self.name = words, base, root, arena, name
@@ -65,6 +71,7 @@ class Place:
         self.number: int = head[int(r.NUMBER)]
         self.seed: int = head[int(r.SEED)]
         self.shape: Shape = tuple(head[_SHAPE : _SHAPE + 4])
+        self.hashing: Hashing | None = None
 
     @classmethod
     def private(cls, kind: int, shape: Shape, seed: int, empty: int = 0) -> Place:
@@ -73,7 +80,9 @@ class Place:
         words: NDArray[np.uint64] = np.zeros(OVERHEAD + cells, np.uint64)
         root = -(words.ctypes.data // 8) % 8
         _write(words[root:], kind, shape, seed, cells, empty)
-        return cls(words, words.ctypes.data, root, None, None)
+        made = cls(words, words.ctypes.data, root, None, None)
+        made.hashing = hashing_of(kind, shape, seed)
+        return made
 
     @classmethod
     def named(cls, arena: Arena, name: str, kind: int, shape: Shape, seed: int, holds: str, empty: int = 0) -> Place:
@@ -91,8 +100,10 @@ class Place:
         def dismantle(root: int) -> None:
             _free(arena, root, maker)
 
+        # What `latchfree arena info` shows: by whose hash, if that is not ours.
+        keys = hash_in(kind, shape).name if number_in(kind, shape) else "items"
         arena.directory.create(
-            name, kind=kind, keys="items", values=holds, hash_mask=(1 << 64) - 1, build=build, dismantle=dismantle
+            name, kind=kind, keys=keys, values=holds, hash_mask=(1 << 64) - 1, build=build, dismantle=dismantle
         )
         return cls.found(arena, name, kind)
 
@@ -115,11 +126,15 @@ class Place:
             version = int(arena.words[entry.root + int(r.VERSION)])
         if made.number == 0 or number not in (None, made.number):
             raise made.gone()
-        if version != FORMAT:
+        if version != version_of(kind, made.shape):
             raise ArenaInvalid(
                 f"{cls.WHAT} {name!r} is of version {version}, this latchfree reads {FORMAT}; "
                 "use the latchfree that wrote it"
             )
+        try:
+            made.hashing = hashing_of(kind, made.shape, made.seed)
+        except ValueError as error:
+            raise ArenaInvalid(f"{cls.WHAT} {name!r} is damaged: {error}") from None
         return made
 
     @property
@@ -160,6 +175,11 @@ class Place:
         )
 
 
+def version_of(kind: int, shape: Shape) -> int:
+    """Return the version of the record of a sketch."""
+    return FOREIGN_FORMAT if number_in(kind, shape) else FORMAT
+
+
 def check_arena(arena: Any) -> Arena:
     """Return an arena; raise TypeError for anything else."""
     if not isinstance(arena, Arena):
@@ -187,7 +207,12 @@ def unlink(arena: Arena, name: str, kind: int) -> None:
 
 def _write(words: NDArray[np.uint64], kind: int, shape: Shape, seed: int, cells: int, empty: int) -> None:
     """Write the record of an empty sketch; the number last."""
-    words[int(r.KIND)], words[int(r.VERSION)], words[int(r.SEED)], words[int(r.CELLS)] = kind, FORMAT, seed, cells
+    words[int(r.KIND)], words[int(r.VERSION)], words[int(r.SEED)], words[int(r.CELLS)] = (
+        kind,
+        version_of(kind, shape),
+        seed,
+        cells,
+    )
     words[_SHAPE : _SHAPE + 4] = np.array(shape, np.uint64)
     head = head_of(kind, shape, empty)
     words[_FIRST : _FIRST + len(head)] = np.array(head, np.uint64)

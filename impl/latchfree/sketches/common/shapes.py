@@ -11,10 +11,12 @@ from functools import cache
 from typing import Final, TypeAlias
 
 from latchfree.arena.kernels.freelists import CLASSES
+from latchfree.sketches.common.hashes import DATASKETCHES, SPARK, SPARK_V1, SPARK_V2, number_in
 from latchfree.sketches.common.levels import lane_words
 from latchfree.sketches.common.sizing import shape_for
 from latchfree.sketches.kernels import scalable as layers
 from latchfree.sketches.kernels import top
+from latchfree.sketches.kernels.foreign import coupons
 from latchfree.sketches.kernels.record import FIRST_CELL
 from latchfree.sketches.kernels.rows import MOST_DEPTH
 from latchfree.structures import (
@@ -44,6 +46,8 @@ MOST_CELLS: Final = (1 << (7 + int(CLASSES) - 73)) - OVERHEAD
 LEAST_PRECISION: Final = 4
 MOST_PRECISION: Final = 21
 MOST_SLICES: Final = 40
+#: Rows, or bits of an item, of a sketch that is hashed as by another library.
+MOST_FOREIGN: Final = 255
 MOST_HASHES: Final = 1 << 16
 #: Of a level of a KLL sketch, and its lanes.
 LEAST_ROOM: Final = 8
@@ -61,19 +65,27 @@ MOST_SPAN: Final = 1 << 62
 
 
 def _bloom(shape: Shape) -> int:
+    if number_in(BLOOM, shape):
+        words, number, each, rest = shape
+        return words if number in (SPARK_V1, SPARK_V2) and 1 <= each <= MOST_FOREIGN and rest == 0 else 0
     blocks, words, bits, expected = shape
     cells = blocks * words if blocks >= 1 and words in (4, 8) and 1 <= bits <= 4 else 0
     return cells if 1 <= expected <= 64 * cells else 0  # at half of all answers wrong, an item takes more than a bit
 
 
 def _hyperloglog(shape: Shape) -> int:
-    precision = shape[0]
-    return 1 << precision - 3 if LEAST_PRECISION <= precision <= MOST_PRECISION and shape[1:] == (0, 0, 0) else 0
+    precision, number, *rest = shape
+    fits = LEAST_PRECISION <= precision <= MOST_PRECISION and number in (0, DATASKETCHES) and rest == [0, 0]
+    return 1 << precision - 3 if fits else 0
 
 
 def _count_min(shape: Shape) -> int:
-    width, depth, conservative, rest = shape
-    return width * depth if width >= 1 and 1 <= depth <= MOST_DEPTH and conservative <= 1 and rest == 0 else 0
+    width, depth, conservative, number = shape
+    if number in (DATASKETCHES, SPARK):
+        fits = conservative == 0 and 1 <= depth <= MOST_FOREIGN and width < 1 << (31 if number == SPARK else 32)
+    else:
+        fits = conservative <= 1 and 1 <= depth <= MOST_DEPTH and number == 0
+    return width * depth if fits else 0
 
 
 def _inverse(shape: Shape) -> int:
@@ -138,6 +150,11 @@ def layers_of(shape: Shape) -> list[tuple[int, int, int, int, int, int]]:
     return found
 
 
+def most_rank(shape: Shape) -> int:
+    """Return how high a register of a HyperLogLog can be."""
+    return int(coupons.MOST_RANK) if number_in(HYPERLOGLOG, shape) else 65 - shape[0]
+
+
 def head_of(kind: int, shape: Shape, empty: int = 0) -> list[int]:
     """Return what the first cells of an empty sketch hold; the others hold 0."""
     if kind != SCALABLE_BLOOM:
@@ -146,6 +163,11 @@ def head_of(kind: int, shape: Shape, empty: int = 0) -> list[int]:
     for at, blocks, words, bits, items, _ in layers_of(shape):
         head += [at, blocks, words, bits, items, 0, shape[1], 0]
     return head
+
+
+def counters_of(kind: int, shape: Shape) -> int:
+    """Return how many of the first cells are counters of a word, which nothing but adds has raised."""
+    return shape[0] * shape[1] if kind in (COUNT_MIN, TOP_K) else 0
 
 
 def check_head(kind: int, shape: Shape, cells: Sequence[int]) -> None:

@@ -1,0 +1,1 @@
+"""Compiled: the hashes of other libraries, and sketches whose cells these choose."""
