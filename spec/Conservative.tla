@@ -83,4 +83,10 @@ Has(x, k) == \E i \in DOMAIN Cells[x] : Cells[x][i] = k
 Sum[S \in SUBSET Items] == IF S = {} THEN 0 ELSE LET x == CHOOSE y \in S : TRUE IN begun[x] + Sum[S \ {x}]
 NeverTooLow  == \A x \in Items : \A i \in DOMAIN Cells[x] : c[Cells[x][i]] >= ended[x]
 NeverTooHigh == \A k \in Counters : c[k] <= Sum[{x \in Items : Has(x, k)}]
+
+\* A state in a few words (latchfree spec --alias).
+Alias == [next     |-> [p \in Procs |-> <<L[p].pc, L[p].k, L[p].least>>],
+          counters |-> c,
+          begun    |-> begun,
+          ended    |-> ended]
 =============================================================================

@@ -35,4 +35,7 @@ Spec == Init /\ [][Next]_vars
 
 \* No increment is lost.  It is inductive: each step keeps it, from any state.
 Counted == word = Cardinality(Finished)
+
+\* A state in a few words (latchfree spec --alias).
+Alias == [next |-> pc, word |-> word, loaded |-> seen]
 =============================================================================

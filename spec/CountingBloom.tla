@@ -88,4 +88,10 @@ Sum[S \in SUBSET Items] == IF S = {} THEN 0 ELSE LET x == CHOOSE y \in S : TRUE 
 Floor == \A k \in Counters : c[k] = Top \/ c[k] >= Sum[{x \in Items : Has(x, k)}]
 InRange == \A k \in Counters : c[k] \in 0..Top
 NothingLost == lost = {}
+
+\* A state in a few words (latchfree spec --alias).
+Alias == [next     |-> [p \in Procs |-> <<L[p].op.op, L[p].op.item, L[p].pc, L[p].k>>],
+          counters |-> c,
+          balance  |-> balance,
+          refused  |-> lost]
 =============================================================================

@@ -190,4 +190,10 @@ NothingHeld == (\A p \in Procs : L[p].pc \in {"idle", "dead"})
                => \A k \in 1..Entries : E[k].word.state \in Owned => L[E[k].word.owner].pc = "dead"
 \* A process that is left alone, wherever the others have stopped, ends what it does.
 EndsAlone == \A p \in Solo : alone = p ~> L[p].pc = "idle"
+
+\* A state in a few words (latchfree spec --alias).
+Alias == [next    |-> [p \in Procs |-> <<L[p].op, L[p].name, L[p].pc, L[p].k>>],
+          entries |-> E,
+          wrong   |-> [p \in Procs |-> L[p].bad],
+          alone   |-> alone]
 =============================================================================

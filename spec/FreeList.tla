@@ -66,4 +66,10 @@ Places(b) == Cardinality({n \in 1..Len(Listed) : Listed[n] = b})
              + Cardinality({<<p, n>> \in Procs \X (1..Batches) : n <= Len(L[p].own) /\ L[p].own[n] = b})
 \* Each batch is in exactly one place.
 OnePlace == \A b \in 1..Batches : Places(b) = 1
+
+\* A state in a few words (latchfree spec --alias).
+Alias == [next  |-> [p \in Procs |-> <<L[p].pc, L[p].own>>],
+          first |-> head.first,
+          version |-> head.version,
+          links |-> link]
 =============================================================================

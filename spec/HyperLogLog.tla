@@ -88,4 +88,9 @@ Spec == Init /\ [][Next]_vars
 Floor      == \A r \in Registers : word[r[1]][r[2]] >= ended[r]
 Ceiling    == \A r \in Registers : word[r[1]][r[2]] <= begun[r]
 ReadsRight == wrong = {}
+
+\* A state in a few words (latchfree spec --alias).
+Alias == [next  |-> [p \in Procs |-> <<L[p].op.op, L[p].pc, L[p].n>>],
+          words |-> word,
+          wrong |-> wrong]
 =============================================================================

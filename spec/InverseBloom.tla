@@ -76,4 +76,10 @@ Linearizable == M # {}
 NoFalsePositive == lies = {}
 \* A slot holds what belongs there.
 InPlace == \A k \in Slots : table[k] # None => table[k] \in Items /\ Slot[table[k]] = k
+
+\* A state in a few words (latchfree spec --alias).
+Alias == [next      |-> [p \in Procs |-> <<L[p].pc, L[p].old>>],
+          slots     |-> table,
+          lies      |-> lies,
+          explained |-> Cardinality(M)]
 =============================================================================

@@ -162,4 +162,9 @@ Kept == /\ ended \subseteq UNION {Contents(l) : l \in Lanes}
 ReadsRight == wrong = {}
 Writes(p) == L[p].pc \in {"WriteItem", "RebuildFirst", "RebuildSecond", "Publish", "Release"}
 Alone == \A p, q \in Procs : p # q /\ Writes(p) /\ Writes(q) => L[p].lane # L[q].lane
+
+\* A state in a few words (latchfree spec --alias).
+Alias == [next    |-> [p \in Procs |-> <<L[p].op.op, L[p].pc, L[p].lane>>],
+          lanes   |-> [k \in DOMAIN lane |-> <<lane[k].owner, lane[k].version, lane[k].n>>],
+          wrong   |-> wrong]
 =============================================================================

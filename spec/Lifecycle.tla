@@ -408,4 +408,10 @@ Stale(s) == arena.slot[s] # Nobody /\ my[arena.slot[s].own].phase \in {"gone", "
 ComesBack == \A s \in 1..Slots : Stale(s) ~> ~Stale(s)
 \* Whoever is killed or stopped, the others come to an end.
 Finishes == \A t \in Threads : <>Rests(t)
+
+\* A state in a few words (latchfree spec --alias).
+Alias == [next     |-> [t \in Threads |-> <<L[t].op, L[t].pc, L[t].s>>],
+          arena    |-> arena,
+          disk     |-> disk,
+          kernel   |-> kernel]
 =============================================================================

@@ -208,4 +208,13 @@ Places(b) == {<<"free", 0>> : x \in {y \in free : y = b}} \cup {<<"ring", n>> : 
 OnePlace == \A b \in Blocks : Cardinality(Places(b)) = 1
 NothingWrong == wrong = {}
 GivenBack == (dead = {} /\ ring.freed /\ \A p \in Procs : Ended(p)) => free = Blocks
+
+\* A state in a few words (latchfree spec --alias).
+Alias == [next   |-> [p \in Procs |-> <<L[p].op.op, L[p].pc, L[p].own, L[p].pos>>],
+          put_at |-> ring.enq,
+          get_at |-> ring.deq,
+          cells  |-> ring.cell,
+          free   |-> free,
+          dead   |-> dead,
+          wrong  |-> wrong]
 =============================================================================

@@ -91,4 +91,10 @@ FairSpec == Spec /\ \A p \in Procs : WF_vars(Step(p))
 NoneForgotten == (\A p \in Procs : Ended(p) \/ At(p, "asleep")) => \A p \in Procs : At(p, "asleep") => ~Possible(p)
 \* Whoever sleeps and could go on does so, or others were faster.
 Served == \A p \in Procs : (At(p, "asleep") /\ Possible(p)) ~> (~At(p, "asleep") \/ ~Possible(p))
+
+\* A state in a few words (latchfree spec --alias).
+Alias == [next |-> [p \in Procs |-> <<L[p].pc, L[p].left, L[p].armed>>],
+          held |-> held,
+          news |-> <<word["news"].n, word["news"].bit>>,
+          room |-> <<word["room"].n, word["room"].bit>>]
 =============================================================================

@@ -90,4 +90,10 @@ Spec == Init /\ [][Next]_vars
 Linearizable == M # {}
 \* A word beyond this is of another boot, whose clock had gone further.
 Bounded == word <= clock + Burst
+
+\* A state in a few words (latchfree spec --alias).
+Alias == [next      |-> [p \in Procs |-> <<L[p].op.op, L[p].pc, L[p].now, L[p].seen>>],
+          full_at   |-> word,
+          clock     |-> clock,
+          explained |-> Cardinality(M)]
 =============================================================================

@@ -127,4 +127,11 @@ QuiescentAgree == Quiet => \E c \in M : c.s = [k \in 1..(enq - deq) |-> cell[(de
 \* Some operation returns again and again, as long as steps are taken.
 Answered == \E p \in Procs : L[p].pc # "idle" /\ L'[p].pc = "idle"
 LockFree == []<><<TRUE>>_vars => []<><<Answered>>_vars
+
+\* A state in a few words (latchfree spec --alias).
+Alias == [next      |-> [p \in Procs |-> <<L[p].op.op, L[p].pc, L[p].pos>>],
+          put_at    |-> enq,
+          get_at    |-> deq,
+          cells     |-> [c \in DOMAIN cell |-> <<cell[c].seq, cell[c].val>>],
+          explained |-> Cardinality(M)]
 =============================================================================

@@ -95,4 +95,11 @@ Spec == Init /\ [][Next]_vars
 NoFalseNegative == lies = {}
 NotOverfull == \A k \in 0..Layers - 2 : Cardinality(held[k]) <= Room + Cardinality(Procs) - 1
 Filled == \A k \in 0..Layers - 1 : k < last => count[k] >= Room
+
+\* A state in a few words (latchfree spec --alias).
+Alias == [next   |-> [p \in Procs |-> <<L[p].op.op, L[p].op.item, L[p].pc, L[p].k>>],
+          layers |-> held,
+          counts |-> count,
+          last   |-> last,
+          lies   |-> lies]
 =============================================================================

@@ -62,4 +62,9 @@ Spec == Init /\ [][Next]_vars
 
 Kept    == \A j \in Cells : word[j] >= Top - lowered[j]
 InRange == \A j \in Cells : word[j] \in 0..Top
+
+\* A state in a few words (latchfree spec --alias).
+Alias == [next    |-> [p \in Procs |-> <<L[p].pc, L[p].k>>],
+          cells   |-> word,
+          lowered |-> lowered]
 =============================================================================

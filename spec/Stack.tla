@@ -58,4 +58,7 @@ Pushed == {t \in Threads : pc[t] \in {"Read", "Pop", "Done"}}
 Takers(n) == {t \in Threads : popped[t] = n}
 \* A node that was pushed is on the stack, or one thread has popped it.
 EachOnce == \A n \in Pushed : IF n \in From(head) THEN Takers(n) = {} ELSE Cardinality(Takers(n)) = 1
+
+\* A state in a few words (latchfree spec --alias).
+Alias == [next |-> pc, top |-> head, under |-> below, read |-> seen, popped |-> popped]
 =============================================================================

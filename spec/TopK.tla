@@ -105,4 +105,9 @@ Spec == Init /\ [][Next]_vars
 
 NoForgery == forged = {}
 Healed == healed
+
+\* A state in a few words (latchfree spec --alias).
+Alias == [next   |-> [p \in Procs |-> <<L[p].op.op, L[p].op.item, L[p].pc>>],
+          slot   |-> <<hash, seal, b>>,
+          forged |-> forged]
 =============================================================================

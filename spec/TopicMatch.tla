@@ -186,4 +186,10 @@ BitAt(k)   == mem.node[Settled(KidOf(mem, Settled(mem.root), k))].val
 QuiescentAgree == Quiet => \E c \in M : c.s = Two(BitAt("a"), BitAt("b"))
 Answered == \E p \in Procs : L[p].pc # "idle" /\ L'[p].pc = "idle"
 LockFree == []<><<TRUE>>_vars => []<><<Answered>>_vars
+
+\* A state in a few words (latchfree spec --alias).
+Alias == [next      |-> [p \in Procs |-> <<L[p].op.op, L[p].pc>>],
+          root      |-> mem.root,
+          pending   |-> {i \in DOMAIN mem.node : mem.node[i].t # "I" /\ mem.node[i].prev # 0},
+          explained |-> Cardinality(M)]
 =============================================================================

@@ -227,4 +227,9 @@ Answered == L' = L \/ \E p \in Procs : L[p].pc # "idle" /\ L'[p].pc = "idle"
 LockFree == []<><<TRUE>>_vars => []<><<Answered>>_vars
 \* A lookup that goes on taking steps returns, whatever the others do.  It needs the snapshot.
 LookupWaitFree == \A p \in Procs : []<><<L'[p] # L[p] /\ L[p].op.op = "lookup">>_vars => []<>(L[p].op.op # "lookup")
+
+\* A state in a few words (latchfree spec --alias).
+Alias == [next      |-> [p \in Procs |-> <<L[p].op.op, L[p].pc>>],
+          trie      |-> Contents(mem),
+          explained |-> Cardinality(M)]
 =============================================================================

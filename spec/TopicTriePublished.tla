@@ -227,4 +227,9 @@ NoCrash == \A p \in Procs : L[p].pc # "crash"
 \* (An operation that begins and returns in one step leaves all registers as they were.)
 Answered == L' = L \/ \E p \in Procs : L[p].pc # "idle" /\ L'[p].pc = "idle"
 LockFree == []<><<TRUE>>_vars => []<><<Answered>>_vars
+
+\* A state in a few words (latchfree spec --alias).
+Alias == [next      |-> [p \in Procs |-> <<L[p].op.op, L[p].pc>>],
+          trie      |-> Contents(mem),
+          explained |-> Cardinality(M)]
 =============================================================================

@@ -69,4 +69,11 @@ Unseen == \A p, q \in Procs : \A y \in arena.limbo[p] : L[q].held = 0 \/ ~Sees(L
 \* What is on the list of a snapshot is dead, and that snapshot sees it.
 Exact == \A k \in 1..Slots : LET h == arena.slot[k].head IN \A n \in 1..Len(h.q) :
              LET x == arena.node[h.q[n].node] IN x.birth <= h.gen /\ h.gen < x.death
+
+\* A state in a few words (latchfree spec --alias).
+Alias == [next  |-> [p \in Procs |-> <<L[p].op, L[p].pc, L[p].k>>],
+          slots |-> [k \in 1..Slots |-> <<arena.slot[k].state, arena.slot[k].gen, arena.slot[k].head>>],
+          epoch |-> arena.epoch,
+          limbo |-> arena.limbo,
+          free  |-> {x \in 1..Size : IsFree(arena, x)}]
 =============================================================================

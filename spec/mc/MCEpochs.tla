@@ -58,4 +58,11 @@ Spec == Init /\ [][Next]_<<arena, L, ghost>>
 
 \* Nothing that a process may have reached is free.
 Safe == \A p \in Procs : \A x \in ghost[p].seen : ~IsFree(arena, x)
+
+\* A state in a few words (latchfree spec --alias).
+Alias == [next  |-> [p \in Procs |-> <<L[p].op, L[p].pc>>],
+          epoch |-> arena.epoch,
+          pins  |-> arena.pin,
+          limbo |-> arena.limbo,
+          free  |-> {x \in 1..Size : IsFree(arena, x)}]
 =============================================================================

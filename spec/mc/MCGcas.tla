@@ -107,4 +107,9 @@ SameGen(h, i) == 1
 ByMainReturned(h, l, m) == GcasReturned(h, l, m = l.n)
 \* Wrong: a main node is taken as it is, committed or not.
 ReadAsItIs(h, l) == Hand(h, l, "main", Main(h, l.gi))
+
+\* A state in a few words (latchfree spec --alias).
+Alias == [next      |-> [p \in Procs |-> <<L[p].op.op, L[p].pc>>],
+          root      |-> <<mem.node[mem.root].t, mem.root>>,
+          explained |-> Cardinality(M)]
 =============================================================================

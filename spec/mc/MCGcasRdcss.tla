@@ -115,4 +115,9 @@ HashNone == [a |-> <<0>>]
 AddSnapshot == [u |-> <<"add", "get">>, w |-> <<"snapshot", "look">>]
 \* Wrong: the main node is not compared (mutant G2).
 NotCompared(h, l, m) == Goto(h, [l EXCEPT !.want = "COMMIT"], "RdcssDecide")
+
+\* A state in a few words (latchfree spec --alias).
+Alias == [next      |-> [p \in Procs |-> <<L[p].op.op, L[p].pc>>],
+          root      |-> <<mem.node[mem.root].t, mem.root>>,
+          explained |-> Cardinality(M)]
 =============================================================================

@@ -107,4 +107,9 @@ TwoSwaps    == [s |-> <<"swap", "read">>, t |-> <<"swap">>, r |-> <<"read">>]
 NotCompared(h, l, m) == Goto(h, [l EXCEPT !.want = "COMMIT"], "RdcssDecide")
 SwungFirst(h, l, m) == Goto(IF m = h.node[l.rd].exp THEN Swing(h, l, l.rd, h.node[l.rd].nv) ELSE h,
                             [l EXCEPT !.want = IF m = h.node[l.rd].exp THEN "COMMIT" ELSE "ABORT"], "RdcssDecide")
+
+\* A state in a few words (latchfree spec --alias).
+Alias == [next      |-> [p \in Procs |-> <<L[p].op.op, L[p].pc>>],
+          root      |-> <<mem.node[mem.root].t, mem.root>>,
+          explained |-> Cardinality(M)]
 =============================================================================

@@ -83,6 +83,13 @@ def test_every_action_of_the_specification_has_its_place_in_the_code():
     assert {name.removeprefix("Ctrie!") for name in named if name.startswith("Ctrie!")} == steps
 
 
+def test_there_are_accesses_and_labels():
+    texts = [file.read_text() for file in [*CTRIE, *RING, *SKETCHES]]
+    assert min(map(len, (CTRIE, RING, SKETCHES))) > 0
+    assert sum(len(accesses(text)) for text in texts) > 60
+    assert sum(len(label_lines(text)) for text in texts) > 60
+
+
 @pytest.mark.parametrize("file", [*CTRIE, *RING, *SKETCHES], ids=lambda file: f"{file.parts[-3]}/{file.name}")
 def test_every_atomic_access_names_its_step(file):
     for access in accesses(file.read_text()):

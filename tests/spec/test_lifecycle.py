@@ -54,6 +54,7 @@ def test_every_action_has_its_place() -> None:
 
 
 def test_the_variables_of_the_table_exist() -> None:
+    assert len(table("state of a life")) > 5
     for name in table("state of a life"):
         record, _, field = name.partition(".")
         assert re.search(rf"\b{record} += \[", SPEC), record

@@ -27,6 +27,7 @@ class Profile(StrEnum):
 @examples(
     "latchfree spec writer_snapshotter",
     "latchfree spec mutant_s1",
+    "latchfree spec stack_lost --alias",
 )
 def spec(
     settings: Settings,
@@ -36,6 +37,9 @@ def spec(
     manifest: Annotated[
         Path | None, typer.Option("--manifest", metavar="FILE", help="A manifest of your own models.")
     ] = None,
+    alias: Annotated[
+        bool, typer.Option("--alias", help="Also tell a counterexample in a few words a state, by Alias of its module.")
+    ] = False,
     record: Annotated[
         bool, typer.Option("--record", help="Write the sizes found into the manifest; verdicts must agree.")
     ] = False,
@@ -68,6 +72,8 @@ def spec(
             entry["files"] = write_counterexample(outcome, settings)
             if names or outcome.disagreements or settings.verbose:
                 settings.say(counterexample(outcome))
+                if alias:
+                    settings.say(_told(settings, outcome))
         elif outcome.result.verdict == "unknown":
             settings.say("\n".join([outcome.result.reason, *outcome.result.errors]))
         if outcome.verdict == "violation" or (names and outcome.result.verdict == "violation"):
@@ -83,6 +89,16 @@ def spec(
     again += ["--seed", str(settings.chosen_seed)] if any(o.model.simulate for o in outcomes if o.disagreements) else []
     reproduce = shlex.join(again) if shown else None
     return Outcome(verdict, {"models": entries}, reproduce=reproduce)
+
+
+def _told(settings: Settings, outcome: "SpecOutcome") -> str:
+    from latchfree_cli.specs.runs import in_few_words
+    from latchfree_model.tlc.alias import NoAlias
+
+    try:
+        return in_few_words(outcome, settings.timeout)
+    except NoAlias as error:
+        return str(error)
 
 
 def _select(models: "list[SpecModel]", names: list[str], profile: Profile) -> "list[SpecModel]":

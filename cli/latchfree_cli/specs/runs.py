@@ -219,6 +219,26 @@ def counterexample(outcome: SpecOutcome) -> str:
     return text.getvalue()
 
 
+def in_few_words(outcome: SpecOutcome, timeout: float | None) -> str:
+    """Return the trace of a violation as the alias of its module tells it, "" if there is no trace.
+
+    Raises
+    ------
+    NoAlias
+        If the module has none.
+    """
+    from latchfree_model.tlc.alias import told_by_alias
+    from latchfree_model.tlc.render import render_alias
+
+    trace = outcome.result.trace
+    if trace is None:
+        return ""
+    text = io.StringIO()
+    said = told_by_alias(outcome.model, trace, timeout=timeout)
+    plain_console(text, width=160, color_system=None).print(render_alias(trace, said))
+    return text.getvalue()
+
+
 def write_counterexample(outcome: SpecOutcome, settings: Settings) -> list[str]:
     """Write the trace to ``spec/NAME.txt`` and ``spec/NAME.json`` below the output folder."""
     name = f"spec/{outcome.model.name}"

@@ -1,8 +1,11 @@
 """Compare compiled functions with the same functions on symbolic words, on random numbers.
 
 A lemma is proved of a function as Python runs it on words. What users run is what numba compiles of it. So a lemma is
-also run with random numbers in place of its unknown words: each function that it calls is called twice, once on words
-and once compiled, and must return the same and leave the same memory behind.
+also run with numbers in place of its unknown words: each function that it calls is called twice, once on words and once
+compiled, and must return the same and leave the same memory behind.
+
+Every case of the lemma is run with random numbers, and every path of the proof with numbers that go down that path: Z3
+finds them. Random numbers alone rarely meet a path that asks for two equal words.
 
 What a lemma abstracts from, such as the allocation of a node, has no compiled counterpart. The answers that the lemma
 gives are written on a tape, and the compiled function is made of the same Python function with stubs in it, which read
@@ -14,25 +17,28 @@ from __future__ import annotations
 
 import inspect
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from types import FunctionType
 from typing import Any, Final
 
 import numpy as np
+import z3
 
 from latchfree_evidence.lemmas.symbolic_memory import SymbolicMemory
 from latchfree_evidence.symbolic.code import Code
 from latchfree_evidence.symbolic.lemma import Case, Excluded, Lemma
+from latchfree_evidence.symbolic.paths import each_path
 from latchfree_evidence.symbolic.words import BITS, Truth, Undefined, Word
+from latchfree_support.solving import ask, leave_ctrl_c
 
 _MASK: Final = (1 << BITS) - 1
 _POISON: Final = 0xA5A5_5A5A_F00D_BEEF
 _SIZE: Final = 1 << 16
 """Words of a memory; no lemma uses an offset beyond."""
 _CASES: Final = 8
-"""Of so many cases of a lemma each is tried."""
+"""A lemma of fewer cases than that is run more often in each of them."""
+_LEAST: Final = 2
 
 _TAPE: Final = np.zeros(4096, np.uint64)
 """How many answers were read, then the answers."""
@@ -50,15 +56,22 @@ class Comparison:
     ----------
     calls : int
         The calls that were made twice.
+    cases, runs : int
+        The cases of the lemma, all run, and the runs with random numbers within its assumptions.
+    paths : int
+        The paths of the proof, each run once.
     functions : tuple of str
         The functions that were called.
     """
 
     calls: int
+    cases: int
+    runs: int
+    paths: int
     functions: tuple[str, ...]
 
 
-def compare(lemma: Lemma, code: Code, *, trials: int, seed: int) -> Comparison:
+def compare(lemma: Lemma, code: Code, *, trials: int, seed: int, sample: int | None = None) -> Comparison:
     """Run a lemma on random numbers, calling each function also compiled.
 
     Parameters
@@ -68,9 +81,11 @@ def compare(lemma: Lemma, code: Code, *, trials: int, seed: int) -> Comparison:
     code : Code
         The code, without a wrong twin.
     trials : int
-        Runs of each of the first cases of the lemma.
+        Runs of each of eight cases. Of more cases each is run less often, but twice at least.
     seed : int
         The seed of the numbers.
+    sample : int, optional
+        Of more cases than that, so many are drawn for the runs down each path; else all.
 
     Returns
     -------
@@ -83,22 +98,56 @@ def compare(lemma: Lemma, code: Code, *, trials: int, seed: int) -> Comparison:
     """
     rng = random.Random(f"{seed} {lemma.name}")
     calls: list[str] = []
-    for fixed in islice(lemma.cases(), _CASES):
-        for _ in range(trials):
+
+    def run(fixed: Mapping[str, int], values: Mapping[str, int]) -> bool:
+        try:
+            lemma.state(_Trial(rng, values), _Compared(code, {}, calls, [], rng), **fixed)
+        except (Excluded, Undefined):
+            return False
+        return True
+
+    cases = list(lemma.cases())
+    each = max(_LEAST, trials * _CASES // len(cases))
+    runs = sum(run(fixed, {}) for fixed in cases for _ in range(each))
+    paths = 0
+    drawn_cases = cases if sample is None or len(cases) <= sample else rng.sample(cases, sample)
+    for fixed, values in _each_path(lemma, code, drawn_cases):
+        if not run(fixed, values):
+            raise Differs(f"{lemma.name}: the numbers {values} of a path do not go down any")
+        paths += 1
+    return Comparison(len(calls), len(cases), runs, paths, tuple(sorted(set(calls))))
+
+
+def _each_path(
+    lemma: Lemma, code: Code, cases: Sequence[Mapping[str, int]]
+) -> Iterator[tuple[Mapping[str, int], Mapping[str, int]]]:
+    """Yield, for each path of the proof within the assumptions, the case and numbers that go down the path."""
+    solver = leave_ctrl_c(z3.SolverFor(lemma.logic))
+    for fixed in cases:
+        solver.push()
+        names: dict[str, Any] = {}
+
+        def run(fixed: Mapping[str, int] = fixed, names: dict[str, Any] = names) -> bool:
             try:
-                lemma.state(_Trial(rng), _Compared(code, {}, calls, [], rng), **fixed)
-            except (Excluded, Undefined):
-                continue
-    return Comparison(len(calls), tuple(sorted(set(calls))))
+                lemma.state(Case(solver, names), code, **fixed)
+            except Excluded:
+                return False
+            return True
+
+        for within in each_path(run, solver):
+            if within and ask(solver.ctx, solver.check) == z3.sat:
+                model = solver.model()
+                yield fixed, {name: model.eval(word, model_completion=True).as_long() for name, word in names.items()}
+        solver.pop()
 
 
 class _Trial(Case):
     """A run with numbers; whether the claims hold is for the proof to say."""
 
-    def __init__(self, rng: random.Random) -> None:
+    def __init__(self, rng: random.Random, values: Mapping[str, int]) -> None:
         super().__init__(None, {})
         self._rng = rng
-        self._drawn: dict[str, Word] = {}
+        self._drawn = {name: Word(value) for name, value in values.items()}
 
     def word(self, name: str, *, below: int | None = None) -> Word:
         """Return a random word, the same for the same name: often at one of the ends, or with few bits."""

@@ -40,7 +40,7 @@ from latchfree_explore.machine.access import base_of
 from latchfree_explore.scenario import Invocation, Scenario
 from latchfree_explore.target import Memory, Operation, Target
 
-_CAPACITY: Final = 64 << 20
+CAPACITY: Final = 64 << 20
 _FIRST = np.uint64(PARTICIPANTS)
 _STRIDE = np.uint64(PARTICIPANT_WORDS)
 _8 = np.uint64(8)
@@ -227,7 +227,10 @@ class CtrieTarget(Target):
 
     def prepare(self, threads: int, keys: str) -> Memory:
         """Make an empty trie, and give every participant a chunk of memory with spare blocks."""
-        arena = Arena.anonymous(_CAPACITY)
+        return self.prepare_in(Arena.anonymous(CAPACITY), threads, keys)
+
+    def prepare_in(self, arena: Arena, threads: int, keys: str) -> Memory:
+        """Do so in a fresh arena."""
         base, state = np.uint64(arena.base), np.uint64(arena.identity << 16)
         for thread in range(threads):
             slot = np.uint64(claim(base, state))

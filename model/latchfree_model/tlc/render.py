@@ -4,7 +4,7 @@ The modules keep each process's registers in one variable, a function `L` from p
 field ``pc``. A step belongs to the process whose registers it changed. Without `L` there is one column.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from rich.table import Table
@@ -60,6 +60,43 @@ def render(trace: Trace, *, hidden: frozenset[str] = HIDDEN) -> Table:
     if trace.stuttering:
         table.add_row("", Text("nothing more happens, for ever"))
     return table
+
+
+def render_alias(trace: Trace, said: Sequence[Value]) -> Table:
+    """Return the table of a trace as an alias tells it: the step, its process and action, and what is said anew.
+
+    Parameters
+    ----------
+    trace : Trace
+        The trace.
+    said : sequence of Value
+        What the alias says of each state.
+    """
+    processes = _processes(trace)
+    table = Table()
+    table.add_column("step", justify="right", no_wrap=True)
+    table.add_column("action")
+    table.add_column("state", overflow="fold")
+    old: Value = Function({})
+    for number, (state, value) in enumerate(zip(trace.states, said, strict=True)):
+        who = _owner(trace.states[number - 1], state, processes) if number else None
+        action = (f"{who}: " if who is not None else "") + (state.action if number else "(initial state)")
+        table.add_row(str(state.index), action, Text("\n".join(_said(old, value))))
+        old = value
+    if trace.back_to is not None:
+        table.add_row("", f"back to step {trace.back_to}, for ever", "")
+    if trace.stuttering:
+        table.add_row("", "nothing more happens, for ever", "")
+    return table
+
+
+def _said(old: Value, value: Value) -> Iterator[str]:
+    if not isinstance(old, Function) or not isinstance(value, Function):
+        yield show(value)
+        return
+    for name, part in value.items():
+        if name not in old or old[name] != part:
+            yield f"{name}: {show(part)}"
 
 
 def _processes(trace: Trace) -> list[Value]:

@@ -67,7 +67,9 @@ def test_many_random_programs(part: int) -> None:
 
 @pytest.mark.parametrize("path", SAVED, ids=lambda path: path.stem)
 def test_programs_that_once_failed(driver: Driver, path: Path) -> None:
-    for _, result in driver.run([programs.load(path)] * 3):
+    ran = list(driver.run([programs.load(path)] * 3))
+    assert len(ran) == 3
+    for _, result in ran:
         assert not result.findings, f"{result.findings}\n{result.stderr}"
 
 

@@ -73,11 +73,14 @@ def test_graphs_of_several_words_a_row(threads: int, length: int) -> None:
 
 
 def test_only_models_asked_for() -> None:
+    graphs = 0
     for test in load_suite():
         if candidate_count(test.program) <= 20:
             for graph in candidates(test.program):
+                graphs += 1
                 for model in MODELS:
                     assert (model in allowed_by(graph)) == bool(JUDGE.allowed_by(graph, (model,)))
+    assert graphs > 100
 
 
 def opposed(graph: Graph, model: str) -> tuple[int, ...]:
@@ -92,13 +95,16 @@ def opposed(graph: Graph, model: str) -> tuple[int, ...]:
 
 
 def test_what_cannot_happen_after() -> None:
+    graphs = 0
     for number in range(40):
         program = random_program(random.Random(f"{SEED}/opposed/{number}"), 40)
         for graph, given in ((graph, rows_of(graph)) for graph in candidates(program)):
+            graphs += 1
             first = len(graph.writes)
             for model in MODELS:
                 wanted = tuple(row >> first for row in opposed(graph, model)[first:])
                 assert JUDGE.opposed(given, model) == wanted, f"{model}: {program}"
+    assert graphs > 100
 
 
 def rows_of(graph: Graph) -> list[Row]:

@@ -54,6 +54,8 @@ def test_what_a_stronger_model_allows_a_weaker_one_allows():
 def test_a_derivation_that_names_a_test_names_one_with_the_same_verdict():
     names = {test.name.lower(): test for test in SUITE}
     aliases = {"iwp2.8.a": "sb+xchgs+acqs"}
+    sources = {verdict.source.name for test in SUITE for verdict in test.verdicts.values()}
+    assert {"same-mov", "monotone", "one-writer", "weaker", "stronger"} <= sources
     for test in SUITE:
         for model, verdict in test.verdicts.items():
             if verdict.source.name in ("same-mov", "monotone"):

@@ -21,15 +21,20 @@ from latchfree_explore.scenario import Invocation, Scenario
 from latchfree_model.tlc import SpecModel, run_model, spec_dir
 from latchfree_model.tlc.values import Function, Value, show
 
-DEPTHS: Final = {"flat": 1, "pairs": 2, "tree": 3}
-"""Layouts of keys that a trace may have, and how many levels of them have two slots."""
+DEPTHS: Final = {"flat": 1, "pairs": 2, "tree": 3, "lists": 11, "list": 11}
+"""Layouts of keys that a trace may have, and how many levels the trie of the specification has for them."""
 _LEVEL: Final = 6
 _NAMES: Final = {
     "get": "lookup", "put": "put", "put_if_absent": "put_if_absent", "replace": "put_if_present",
     "replace_if": "replace_if", "remove": "remove", "remove_if": "remove_if", "snapshot": "snapshot", "clear": "clear",
+    "fork": "fork",
 }  # fmt: skip
+ON_FORK: Final = "fork_"
+"""Begins the name of an operation on the writable snapshot."""
 _IF_EQUAL: Final = ("replace_if", "remove_if")
 """Operations that say whether they have found the expected value; the specification's answer that value."""
+SKIPPED: Final = "skipped"
+"""The result of an operation on the writable snapshot where there is none yet; it is no operation then."""
 INVARIANTS: Final = "Linearizable TypeOK OldMainCommitted GenerationsGrowUp"
 
 
@@ -137,9 +142,25 @@ def check_batch(traces: Sequence[Trace], *, timeout: float | None = None) -> Rej
 _CONFIG: Final = f"""CONSTANTS
   Hash <- BatchHash
   Program <- BatchProgram
-  InitialMem <- BatchMem
+  InitialTrie <- BatchMem
+  InitialMem <- ForkMem
   Traces <- BatchTraces
   Tracked <- TrackedAsRecorded
+  MapOutcomes <- ForkOutcomes
+  Swaps <- ForkSwaps
+  MayBegin <- ForkMayBegin
+  Root <- ForkRootOf
+  SetRoot <- ForkSetRoot
+  Installed <- TraceInstalled
+  Walked <- TraceWalked
+  WalkFromRoot <- ForkWalkFromRoot
+  NameHeap <- TraceNameHeap
+  INode <- TraceINode
+  CNode <- TraceCNode
+  TNode <- TraceTNode
+  LNode <- TraceLNode
+  Descriptor <- TraceDescriptor
+  Alloc <- TraceAlloc
   Forever = FALSE
 SPECIFICATION TSpec
 INVARIANTS {INVARIANTS}
@@ -155,8 +176,8 @@ def module_text(traces: Sequence[Trace]) -> str:
     keys = sorted({each.arguments[0] for trace in traces for each in trace.scenario.operations if each.arguments})
     slices = [_slices(layout, key) for key in keys or [0]]
     hashes: dict[Value, Value] = {_key(key): bits for key, bits in zip(keys or [0], slices, strict=True)}
-    if len(set(slices)) < len(slices) or any(bit > 1 for bits in slices for bit in bits):
-        raise ValueError(f"keys {keys} of layout {layout!r} need more than two slots at a level, or collide")
+    if any(bit > 1 for bits in slices for bit in bits):
+        raise ValueError(f"keys {keys} of layout {layout!r} need more than two slots at a level")
     threads = max(len(trace.scenario.threads) for trace in traces)
     longest = max(len(thread) for trace in traces for thread in trace.scenario.threads)
     menu = sorted({show(_operation(each)) for trace in traces for thread in trace.scenario.threads for each in thread})
@@ -187,20 +208,25 @@ def _record(trace: Trace, threads: int, keys: tuple[str, ...]) -> Function:
     for k in range(threads):
         made: list[Value] = []
         for each in scenario.threads[k] if k < len(scenario.threads) else ():
-            made.append(Function({"op": _operation(each), "answer": _answer(each, trace.results[number], keys)}))
+            result = trace.results[number]
             number += 1
+            if result != SKIPPED:
+                made.append(Function({"op": _operation(each), "answer": _answer(each, result, keys)}))
         ops[f"t{k}"] = tuple(made)
     present = frozenset(_key(each.arguments[0]) for each in scenario.before)
-    log = tuple((f"t{event.thread}", event.action, _seen(event)) for event in trace.events)
-    return Function({"keys": present, "ops": Function(ops), "log": log})
+    log = tuple((f"t{event.thread}", event.action, _seen(event), event.nodes) for event in trace.events)
+    nodes = max((node for event in trace.events for node in event.nodes), default=1)
+    return Function({"keys": present, "ops": Function(ops), "log": log, "nodes": nodes})
 
 
 def _operation(each: Invocation) -> Function:
-    if each.f not in _NAMES:
+    name = each.f.removeprefix(ON_FORK)
+    if name not in _NAMES:
         raise ValueError(f"the specification has no operation {each.f}; it has {', '.join(_NAMES)}")
     key = _key(each.arguments[0]) if each.arguments else ""
     values = each.arguments[1:]
-    return Function({"op": _NAMES[each.f], "key": key, "val": values if len(values) > 1 else sum(values)})
+    where: dict[Value, Value] = {"on": "fork"} if name != each.f else {}
+    return Function({"op": _NAMES[name], "key": key, "val": values if len(values) > 1 else sum(values), **where})
 
 
 def _seen(event: Event) -> Value:
@@ -208,10 +234,11 @@ def _seen(event: Event) -> Value:
 
 
 def _answer(each: Invocation, result: Any, keys: tuple[str, ...]) -> Value:
-    if each.f == "snapshot":
+    name = each.f.removeprefix(ON_FORK)
+    if name == "snapshot":
         held = {_key(key): value for key, value in result}
         return Function({key: held.get(key, 0) for key in keys})
-    if each.f in _IF_EQUAL:
+    if name in _IF_EQUAL:
         return each.arguments[1] if result else 0
     return 0 if result is None else int(result)
 
@@ -221,5 +248,5 @@ def _key(key: int) -> str:
 
 
 def _slices(layout: str, key: int) -> tuple[int, ...]:
-    h = LAYOUTS[layout].hashes[key]
+    h = LAYOUTS[layout].hashes[key] & LAYOUTS[layout].mask
     return tuple(h >> _LEVEL * level & (1 << _LEVEL) - 1 for level in range(DEPTHS[layout]))

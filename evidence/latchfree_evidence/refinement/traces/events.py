@@ -7,6 +7,9 @@ two ways of reading twice:
   to there has no effect.
 - A cleaner reads the main of the I-node below once more: a tomb, which is final.
 
+A clear that finds a snapshot registered reads the old tree when it has emptied the trie, in order to retire what is
+there. These reads are steps, too: `MCTrace.tla` has the clear read on.
+
 The read of a null ``prev`` right after that of a main stays: whether it is a step is for the specification to say.
 """
 
@@ -17,7 +20,8 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from latchfree_evidence.refinement.labels import ctrie_actions
-from latchfree_evidence.refinement.traces.mains import MAINS
+from latchfree_evidence.refinement.traces.mains import MAINS, Main
+from latchfree_evidence.refinement.traces.nodes import nodes_of
 from latchfree_explore.steps import Step
 
 _AFTER: Final = "GcasReadPrevAfter"
@@ -35,18 +39,20 @@ def _tag() -> int:
 
 
 class Event(NamedTuple):
-    """One step: thread, action, what it saw; and the access that it is, as "file:line"."""
+    """One step: thread, action, what it saw; the access that it is, as "file:line"; and the numbers of its nodes."""
 
     thread: int
     action: str
     seen: str
     site: str
+    nodes: tuple[int, ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.action} of thread {self.thread}, which saw {self.seen} ({self.site})"
+        numbers = f" [{' '.join(map(str, self.nodes))}]" if self.nodes else ""
+        return f"{self.action} of thread {self.thread}, which saw {self.seen}{numbers} ({self.site})"
 
 
-def events_of(steps: Sequence[Step], mains: Mapping[int, str]) -> list[Event]:
+def events_of(steps: Sequence[Step], mains: Mapping[int, Main]) -> list[Event]:
     """Return the steps of the specification among the accesses of a run, in their order.
 
     Parameters
@@ -62,6 +68,7 @@ def events_of(steps: Sequence[Step], mains: Mapping[int, str]) -> list[Event]:
     """
     helped = {step.call for step in steps if ctrie_actions(step.site) and not step.site.startswith(_TRY)}
     threads: dict[int, _Thread] = {}
+    numbers: dict[int, int] = {}
     events = []
     for step in steps:
         actions = ctrie_actions(step.site)
@@ -69,7 +76,8 @@ def events_of(steps: Sequence[Step], mains: Mapping[int, str]) -> list[Event]:
             continue
         action = threads.setdefault(step.thread, _Thread()).take(actions, step)
         if action:
-            events.append(Event(step.thread, action, _seen(action, step, mains), step.site))
+            nodes = tuple(numbers.setdefault(node, len(numbers) + 1) for node in nodes_of(action, step, mains))
+            events.append(Event(step.thread, action, _seen(action, step, mains), step.site, nodes))
     return events
 
 
@@ -116,11 +124,11 @@ def _action(actions: frozenset[str], last: str) -> str:
     return "CompleteAbortRoot" if last == "CompleteAbortStatus" else "RdcssSwing"
 
 
-def _seen(action: str, step: Step, mains: Mapping[int, str]) -> str:
+def _seen(action: str, step: Step, mains: Mapping[int, Main]) -> str:
     if action in ("RdcssRead", "CompleteReadRoot"):
         return "descriptor" if step.old & _tag() else "I-node"
     if action in MAINS:
-        return mains[step.old]
+        return mains[step.old].text
     if action == "RdcssReadStatus":
         return _STATUS[step.old]
     if action in ("GcasReadPrev", "CompleteReadPrev", "GcasReadPrevAfter"):

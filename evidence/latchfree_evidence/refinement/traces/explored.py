@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from latchfree_evidence.refinement.traces.mains import mains_of
+from latchfree_evidence.refinement.traces.mains import Main, mains_of
 from latchfree_explore.board import layout as b
 from latchfree_explore.machine.machine import PROBLEMS, Machine
 from latchfree_explore.scenario import Scenario
@@ -20,7 +20,7 @@ class Log(NamedTuple):
 
     steps: list[Step]
     results: list[Any]
-    mains: dict[int, str]
+    mains: dict[int, Main]
 
 
 def log_schedules(target: Target, scenario: Scenario, seed: int, count: int) -> Iterator[Log]:

@@ -11,7 +11,7 @@ from latchfree_evidence.refinement.traces.events import Event
 from latchfree_evidence.refinement.traces.mains import MAINS, main_value
 from latchfree_explore.scenario import Scenario
 
-VERSION: Final = 2
+VERSION: Final = 3
 
 
 class TraceError(ValueError):
@@ -27,7 +27,7 @@ def to_json(trace: Trace) -> dict[str, Any]:
         "source": trace.source,
         "scenario": str(trace.scenario),
         "results": results,
-        "events": [list(event) for event in trace.events],
+        "events": [[*event[:-1], list(event.nodes)] for event in trace.events],
     }
 
 
@@ -49,7 +49,7 @@ def read_trace(path: Path) -> Trace:
         raise TraceError(f"{path}: version {document.get('version')!r} of the format; this program reads {VERSION}")
     events = document.get("events")
     if not isinstance(events, list) or not all(_is_event(event) for event in events):
-        form = "a list of [thread, action, seen, site] (a main node seen: C k0=1 +1)"
+        form = "a list of [thread, action, seen, site, nodes] (a main node seen: C k0=1 +1)"
         raise TraceError(f"{path}: 'events' is {form}, not {str(events)[:80]}")
     try:
         scenario = Scenario.parse(document["scenario"])
@@ -61,16 +61,28 @@ def read_trace(path: Path) -> Trace:
     if any(event[0] >= len(scenario.threads) for event in events):
         raise TraceError(f"{path}: an event of a thread that is not in {scenario}")
     answers = tuple(frozenset(map(tuple, each)) if isinstance(each, list) else each for each in results)
-    return Trace(scenario, answers, tuple(Event(*event) for event in events), str(document.get("source", "")))
+    return Trace(
+        scenario,
+        answers,
+        tuple(map(_event, events)),
+        str(document.get("source", "")),
+    )
+
+
+def _event(event: list[Any]) -> Event:
+    thread, action, seen, site, nodes = event
+    return Event(thread, action, seen, site, tuple(nodes))
 
 
 def _is_event(event: Any) -> bool:
     return (
         isinstance(event, list)
-        and len(event) == 4
+        and len(event) == 5
         and type(event[0]) is int
         and event[0] >= 0
-        and all(isinstance(part, str) for part in event[1:])
+        and all(isinstance(part, str) for part in event[1:4])
+        and isinstance(event[4], list)
+        and all(type(node) is int and node > 0 for node in event[4])
         and (event[1] not in MAINS or _is_main(event[2]))
     )
 

@@ -11,12 +11,14 @@ processor.
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numba import types
+from numpy.typing import NDArray
 
 from latchfree.atomics import cas, load, peek, poke, store
 from latchfree.jit import callback, kernel
@@ -54,6 +56,8 @@ ROW_WORDS: Final = 8
 R_THREAD, R_KIND, R_AT, R_OLD, R_NEW, R_SITE, R_CALL, R_EXPECTED = range(8)
 
 MOST_ROWS: Final = 1 << 16
+LOG_WORDS: Final = SHARED_WORDS + MOST_ROWS * ROW_WORDS
+Rows: TypeAlias = NDArray[np.int64]
 _SELDOM: Final = 3
 """A thread yields before one access in four."""
 
@@ -120,6 +124,47 @@ class Unlogged(RuntimeError):
     """A run that cannot be used: it is too long, or an operation failed."""
 
 
+def table_of(target: Target, scenario: Scenario) -> Rows:
+    """Return what the board needs to know of each operation, for the code of this process."""
+    calls = scenario.operations
+    table = np.zeros((len(calls), b.CALL_WORDS), np.int64)
+    for k, each in enumerate(calls):
+        operation = target.operation(each.f)
+        table[k, b.C_CODE], table[k, b.C_ARITY] = code_of(target, each.f), operation.arity
+        table[k, b.C_ARGUMENTS : b.C_ARGUMENTS + operation.arity] = target.words(each, scenario.keys)
+    return table
+
+
+def board_of(thread: int, threads: int, seed: int, words: tuple[int, int], table: Rows, log: Rows) -> Rows:
+    """Return the board of a thread; `words` are the address of the memory and its root, `log` is as of `new_log`."""
+    board = np.zeros(b.BOARD_WORDS, np.int64)
+    for at, value in (
+        (b.BASE, words[0]),
+        (b.ROOT, words[1]),
+        (b.CALLS, table.ctypes.data),
+        (b.ACCESS, _log_function().address),
+        (SHARED, log.ctypes.data),
+        (LOG, log.ctypes.data + 8 * SHARED_WORDS),
+        (MOST, MOST_ROWS),
+        (THREAD, thread),
+        (JITTER, 2 * (seed * (threads + 1) + thread) + 1),
+        (JITTER + 1, _SELDOM),
+    ):
+        board[at] = value
+    return board
+
+
+def new_log() -> Rows:
+    """Return an empty log: the shared words, then the rows."""
+    return np.zeros(LOG_WORDS, np.int64)
+
+
+def rows_of(log: Rows, begin: int = 0) -> Rows:
+    """Return the rows of a log, from one on."""
+    end = min(int(log[int(NEXT)]), MOST_ROWS)
+    return log[SHARED_WORDS:].reshape(MOST_ROWS, ROW_WORDS)[begin:end]
+
+
 def log_threads(target: Target, scenario: Scenario, seed: int) -> Log:
     """Run a scenario with real threads, whose accesses are logged in the order in which they were made.
 
@@ -131,58 +176,60 @@ def log_threads(target: Target, scenario: Scenario, seed: int) -> Log:
     ------
     Unlogged
         If there were too many accesses, or an operation raised an exception.
-    RuntimeError
+    TooLong
         If there were so many that memory may have been freed.
     """
-    calls = scenario.operations
     threads = len(scenario.threads)
     memory = prepared(target, threads + 1, scenario.keys)
-    rows = np.zeros((MOST_ROWS, ROW_WORDS), np.int64)
-    shared = np.zeros(SHARED_WORDS, np.int64)
-    table = np.zeros((len(calls), b.CALL_WORDS), np.int64)
-    for k, each in enumerate(calls):
-        operation = target.operation(each.f)
-        table[k, b.C_CODE], table[k, b.C_ARITY] = code_of(target, each.f), operation.arity
-        table[k, b.C_ARGUMENTS : b.C_ARGUMENTS + operation.arity] = target.words(each, scenario.keys)
-    boards = []
-    for thread in range(threads + 1):
-        board = np.zeros(b.BOARD_WORDS, np.int64)
-        for at, value in (
-            (b.BASE, memory.words.ctypes.data),
-            (b.ROOT, memory.root),
-            (b.CALLS, table.ctypes.data),
-            (b.ACCESS, _log_function().address),
-            (SHARED, shared.ctypes.data),
-            (LOG, rows.ctypes.data),
-            (MOST, MOST_ROWS),
-            (THREAD, thread),
-            (JITTER, 2 * (seed * (threads + 1) + thread) + 1),
-            (JITTER + 1, _SELDOM),
-        ):
-            board[at] = value
-        boards.append(board)
-    before = len(scenario.before)
-    _run(boards[threads], 0, before, 1)
-    begin = int(shared[int(NEXT)])
-    shared[int(ARRIVED)] = 0
-    ends = np.cumsum([before, *map(len, scenario.threads)]).tolist()
-    with ThreadPoolExecutor(threads) as pool:
-        for done in [pool.submit(_run, boards[k], ends[k], ends[k + 1], threads) for k in range(threads)]:
-            done.result()
-    count = int(shared[int(NEXT)])
-    if count > MOST_ROWS:
-        raise Unlogged(f"{count:,} accesses; at most {MOST_ROWS:,} can be recorded: {scenario}")
-    results = [target.operation(each.f).result(int(table[k, b.C_RESULT])) for k, each in enumerate(calls)]
-    steps = [_step(row) for row in rows[begin:count].tolist()]
+    table, log = table_of(target, scenario), new_log()
+    words = memory.words.ctypes.data, memory.root
+    boards = [board_of(k, threads, seed, words, table, log) for k in range(threads + 1)]
+    begin = run_before(boards[threads], scenario, log)
+    run_threads(boards, scenario, range(threads))
+    rows = checked_rows(log, begin, scenario)
+    results = [target.operation(each.f).result(int(table[k, b.C_RESULT])) for k, each in enumerate(scenario.operations)]
+    sites = {row[R_SITE]: site_at(row[R_SITE]) for row in rows}
+    steps = [step_of(row, sites[row[R_SITE]]) for row in rows]
     return Log(steps, results, mains_of(steps, memory.words))
 
 
-def _run(board: Any, first: int, end: int, threads: int) -> None:
+def run_before(board: Rows, scenario: Scenario, log: Rows) -> int:
+    """Run the operations that come before the threads; return how many rows they have."""
+    _run(board, 0, len(scenario.before), 1)
+    log[int(ARRIVED)] = 0
+    return int(log[int(NEXT)])
+
+
+def run_threads(boards: Sequence[Rows], scenario: Scenario, mine: Sequence[int]) -> None:
+    """Run some threads of a scenario; all meet first, those of other processes, too."""
+    threads = len(scenario.threads)
+    ends = np.cumsum([len(scenario.before), *map(len, scenario.threads)]).tolist()
+    with ThreadPoolExecutor(len(mine)) as pool:
+        for done in [pool.submit(_run, boards[k], ends[k], ends[k + 1], threads) for k in mine]:
+            done.result()
+
+
+def checked_rows(log: Rows, begin: int, scenario: Scenario) -> list[list[int]]:
+    """Return the rows of the threads, unless there were too many."""
+    count = int(log[int(NEXT)])
+    if count > MOST_ROWS:
+        raise Unlogged(f"{count:,} accesses; at most {MOST_ROWS:,} can be recorded: {scenario}")
+    rows: list[list[int]] = rows_of(log, begin).tolist()
+    return rows
+
+
+def _run(board: Rows, first: int, end: int, threads: int) -> None:
     if work(np.int64(board.ctypes.data), np.int64(first), np.int64(end), np.int64(threads)) != end - first:
         raise Unlogged("an operation raised an exception")
 
 
-def _step(row: list[int]) -> Step:
+def site_at(address: int) -> str:
+    """Return the "file:line" at an address of this process; empty for none."""
+    return ctypes.string_at(address).decode() if address else ""
+
+
+def step_of(row: list[int], site: str) -> Step:
+    """Return a row as a step."""
     kind = row[R_KIND]
     return Step(
         thread=row[R_THREAD],
@@ -190,7 +237,7 @@ def _step(row: list[int]) -> Step:
         at=row[R_AT],
         old=row[R_OLD],
         new=row[R_NEW],
-        site=ctypes.string_at(row[R_SITE]).decode() if row[R_SITE] else "",
+        site=site,
         call=row[R_CALL],
         succeeded=kind != b.CAS or row[R_OLD] == row[R_EXPECTED],
     )
