@@ -8,27 +8,24 @@ from typing import Any, ClassVar
 import numpy as np
 
 from latchfree.arena import Arena
+from latchfree.arguments import flag, fraction, whole
 from latchfree.sketches.border import SKETCH
-from latchfree.sketches.buffered import Buffered
-from latchfree.sketches.common.items import chunks, column_of, counts_of, fraction, hash_of, seed_of, whole
+from latchfree.sketches.common.items import chunks, column_of, counts_of, hash_of, seed_of
 from latchfree.sketches.common.place import Place
 from latchfree.sketches.common.shapes import MOST_CELLS, Shape
+from latchfree.sketches.counted import MOST_COUNT, Counted, WithCounts
 from latchfree.sketches.kernels.rows import MOST_DEPTH
 from latchfree.structures import COUNT_MIN
 
-#: The most that one add may count.
-MOST_COUNT = (1 << 32) - 1
-
 
 def _shape(error: Any, confidence: Any, conservative: Any) -> Shape:
-    if not isinstance(conservative, bool | np.bool_):
-        raise TypeError(f"conservative must be True or False, got {type(conservative).__name__}")
+    careful = flag(conservative, "conservative")
     width = math.ceil(math.e / fraction(error, "error", math.e / MOST_CELLS, 1.0))
     depth = math.ceil(-math.log(1 - fraction(confidence, "confidence", 0.5, 1 - 1e-6)) - 1e-9)
-    return width, min(depth, MOST_DEPTH), int(conservative), 0
+    return width, min(depth, MOST_DEPTH), int(careful), 0
 
 
-class CountMin(Buffered):
+class CountMin(Counted):
     """Counts of items, in a size that does not depend on how many items there are.
 
     Parameters
@@ -140,6 +137,9 @@ class CountMin(Buffered):
         more, add_counts = counts_of(counts, column.length, MOST_COUNT), SKETCH.count_add_counts
         for first, hashes in chunks(column, place.seed):
             place.run(add_counts, hashes, more[first : first + len(hashes)])
+
+    def _add_counted(self, waiting: WithCounts) -> None:
+        self.add_many(waiting.items, waiting.counts)
 
     def estimate(self, item: str | bytes | int) -> int:
         """Return a count that is at least the item's."""

@@ -51,7 +51,7 @@ def pack(kind: int, shape: Shape, seed: int, added: int, cells: NDArray[np.uint6
 def _checked(data: Any) -> bytes:
     """Return bytes; raise TypeError for what is none."""
     if not isinstance(data, bytes | bytearray | memoryview):
-        raise TypeError(f"from_bytes takes bytes, got {type(data).__name__}")
+        raise TypeError(f"data must be bytes that to_bytes returned, got {type(data).__name__}")
     return bytes(data)
 
 
