@@ -20,6 +20,7 @@ from .sketches import ScalableBloom as ScalableBloom, StableBloom as StableBloom
 from .sketches import SketchGone as SketchGone, SketchInvalid as SketchInvalid, SketchMismatch as SketchMismatch
 from .streams import RingBuffer as RingBuffer, RingCounts as RingCounts, RingEmpty as RingEmpty, RingFull as RingFull
 from .streams import MessageRing as MessageRing
+from .streams import MessageUnreadable as MessageUnreadable, UnreadMessage as UnreadMessage
 from .streams import RingGone as RingGone, RingShutDown as RingShutDown, RingStalled as RingStalled
 from .topics import AMQP as AMQP, DIALECTS as DIALECTS, MQTT as MQTT, NATS as NATS, PRESENT as PRESENT
 from .topics import CachedMatcher as CachedMatcher, ConcurrentTrie as ConcurrentTrie, Dialect as Dialect

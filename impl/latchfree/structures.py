@@ -94,6 +94,20 @@ def name_of(kind: int) -> str:
     return _NAMES[kind]
 
 
+def class_of(kind: int, values: str) -> str:
+    """Return the class that opens a structure of a kind whose directory says that it holds such values."""
+    return "MessageRing" if kind == RING_BUFFER and values != "int" else name_of(kind)
+
+
+def mismatch(name: str, found: str, wanted: str, call: str) -> str:
+    """Return the text of an error: a call of one class met a structure of another one.
+
+    >>> mismatch("jobs", "Ctrie", "Bloom", "unlink")
+    "structure 'jobs' is a Ctrie, not a Bloom; unlink it with Ctrie.unlink"
+    """
+    return f"structure {name!r} is a {found}, not a {wanted}; {call} it with {found}.{call}"
+
+
 @cache
 def reclaimers() -> tuple[Callable[..., Any], ...]:
     """Return the functions that free what structures have deferred, each once."""

@@ -15,6 +15,7 @@ from latchfree_cli.settings import Outcome, Settings
 @examples(
     "latchfree check history.jsonl --model map",
     "latchfree check transactions.edn --level snapshot-isolation",
+    "latchfree check buffers.jsonl --model counter --criterion intermediate-value --relaxation 2",
     "latchfree check --follow events.jsonl --model register",
 )
 def check(
@@ -30,6 +31,9 @@ def check(
     criterion: Annotated[
         str, typer.Option("--criterion", help="linearizability, sequential-consistency, ...")
     ] = "linearizability",
+    relaxation: Annotated[
+        int, typer.Option("--relaxation", min=0, metavar="N", help="Updates that each process may keep back.")
+    ] = 0,
     engine: Annotated[str, typer.Option("--engine", help="auto, monitor, frontier, wgl, python or smt.")] = "auto",
     memory: Annotated[int, typer.Option("--memory", min=1, metavar="MB", help="Bound on the tables.")] = 2048,
     failed: Failed = None,
@@ -53,6 +57,7 @@ def check(
         py_files=py_files,
         reading=Reading(format_, model, failed, keyed, initial),
         criterion=criterion,
+        relaxation=relaxation,
         engine=engine,
         memory=memory,
         transactions=transactions,

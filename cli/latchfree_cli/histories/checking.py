@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 PROMISE = "linearizability"
 """What is judged, unless ``--criterion`` says otherwise."""
+RELAXED = "intermediate-value"
+"""The criterion that has a relaxation."""
 ENGINE = "auto"
 """Who judges, unless ``--engine`` says otherwise."""
 MEMORY = 2048
@@ -40,6 +42,7 @@ class Request:
     reading: Reading = field(default_factory=Reading)
     py_files: str | None = None
     criterion: str = PROMISE
+    relaxation: int = 0
     engine: str = ENGINE
     memory: int = MEMORY
     transactions: str | None = None
@@ -51,7 +54,7 @@ class Request:
 
 def check_files(settings: Settings, request: Request) -> Outcome:
     """Judge all histories of the files; a malformed file ends the command before any verdict."""
-    _require_known(request.criterion, request.engine)
+    _require_known(request.criterion, request.engine, request.relaxation)
     files, reading = request.files, request.reading
     by_others = request.transactions, request.level, request.keys
     if request.follow or request.whole:
@@ -124,6 +127,7 @@ def _judge_files(settings: Settings, request: Request, sources: "dict[Path, Sour
                 told = f"check/{_file_name(file, history)}.txt"
                 settings.write(told, verdict.explain() + "\n", synchronised=False)  # the same command makes it again
                 chosen = [] if request.criterion == PROMISE else ["--criterion", request.criterion]
+                chosen += ["--relaxation", str(request.relaxation)] if request.relaxation else []
                 chosen += ["--py-files", request.py_files] if request.py_files else []
                 reproduce = shlex.join(["latchfree", "check", str(path), "--model", name, *how, *chosen])
             entries.append(entry)
@@ -134,8 +138,10 @@ def _judge_files(settings: Settings, request: Request, sources: "dict[Path, Sour
     return Outcome(worst, {"histories": entries}, reproduce=reproduce)
 
 
-def _require_known(criterion: str, engine: str) -> None:
-    """Stop unless both are known and go together."""
+def _require_known(criterion: str, engine: str, relaxation: int) -> None:
+    """Stop unless all are known and go together."""
+    if relaxation and criterion != RELAXED:
+        raise exits.Stop(exits.USAGE, f"--relaxation is for --criterion {RELAXED}; leave it out with {criterion}")
     if (criterion, engine) == (PROMISE, ENGINE):
         return
     from latchfree_lincheck.checking.verdict import ENGINE_NAMES
@@ -154,7 +160,9 @@ def _judged(history: "History", model: str, request: Request, timeout: float | N
     if request.criterion != PROMISE:
         from latchfree_lincheck.criteria import judge
 
-        return judge(history, model, criterion=request.criterion, timeout=timeout, memory=memory)
+        return judge(
+            history, model, criterion=request.criterion, timeout=timeout, memory=memory, relaxation=request.relaxation
+        )
     from latchfree_lincheck.checking.checker import check
 
     try:

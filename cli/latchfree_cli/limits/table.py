@@ -14,10 +14,11 @@ from typing import Any, Final
 from latchfree.arena import entry, header, layout
 from latchfree.ctrie import codecs
 from latchfree.limiting import limiter
-from latchfree.sketches import count_min, kll
+from latchfree.sketches import counted, kll
 from latchfree.sketches.common import items, shapes, stored
 from latchfree.sketches.kernels import scalable, top
-from latchfree.streams import RingBuffer, handle, messages
+from latchfree.streams import RingBuffer, handle
+from latchfree.streams import codecs as messages
 from latchfree.topics import AMQP, MQTT, NATS, CachedMatcher, RetainedTopics, relations
 from latchfree_cli.matching import lines
 from latchfree_lincheck.engine import bounds
@@ -101,7 +102,7 @@ LIMITS: Final = (
         "`RingStalled`",
     ),
     Limit("sketch", f"{8 * shapes.MOST_CELLS:,}", "bytes", "arguments of the sketch", "`ValueError`"),
-    Limit("count of one add", f"{count_min.MOST_COUNT:,}", "items", "fixed", "`ValueError`"),
+    Limit("count of one add", f"{counted.MOST_COUNT:,}", "items", "fixed", "`ValueError`"),
     Limit("items in a buffer", f"1 to {items.CHUNK:,}", "items", "`buffered(most=)`", "`ValueError`"),
     Limit("item of a `TopK`", f"{top.MOST_BYTES:,}", "bytes", "fixed", "`ValueError`"),
     Limit("hashes of a `MinHash`", f"1 to {shapes.MOST_HASHES:,}", "hashes", "`MinHash(hashes=)`", "`ValueError`"),

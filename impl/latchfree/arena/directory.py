@@ -45,7 +45,7 @@ from latchfree.arena.entry import (
     state_of,
 )
 from latchfree.errors import ArenaClosed, DirectoryFull, StructureExists, StructureMissing
-from latchfree.structures import name_of
+from latchfree.structures import class_of, mismatch, name_of
 
 #: Seconds that a creator waits at most whose proposal was killed.
 _BACKOFF: Final = 0.001
@@ -136,8 +136,17 @@ class Directory:
         known = ", ".join(sorted(repr(parse_entry(row).name) for row in ready(rows))) or "none"
         raise StructureMissing(f"the arena has no structure {name!r}; there are: {known}")
 
-    def find(self, name: str, kind: int | None = None) -> Entry:
+    def find(self, name: str, kind: int | None = None, *, call: str = "open") -> Entry:
         """Return the entry of a structure.
+
+        Parameters
+        ----------
+        name : str
+            The name of the structure.
+        kind : int, optional
+            What it must be; by default anything.
+        call : str
+            What the caller is about to do: an error names the class whose call does it.
 
         Raises
         ------
@@ -149,10 +158,7 @@ class Directory:
         with self._call():
             found = parse_entry(self._look_up(name)[1])
         if kind is not None and found.kind != kind:
-            raise ValueError(
-                f"structure {name!r} is a {name_of(found.kind)}, not a {name_of(kind)}; "
-                f"open it with {name_of(found.kind)}.open"
-            )
+            raise ValueError(mismatch(name, class_of(found.kind, found.values), name_of(kind), call))
         return found
 
     # creating -------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latchfree.arena import layout
+from latchfree.arguments import shown
 from latchfree.structures import name_of
 
 Words: TypeAlias = NDArray[np.uint64]
@@ -90,9 +91,11 @@ def encode_name(name: str) -> bytes:
 
     Raises
     ------
-    ValueError
-        If it is empty, longer than 48 bytes, or not text.
+    TypeError, ValueError
+        If it is no string, empty, longer than 48 bytes, or not text.
     """
+    if not isinstance(name, str):
+        raise TypeError(f"name must be a str of 1 to {MAX_NAME_BYTES} bytes, not {type(name).__name__} {shown(name)}")
     try:
         encoded = name.encode()
     except UnicodeEncodeError as error:

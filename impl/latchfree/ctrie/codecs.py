@@ -19,6 +19,8 @@ import pickle
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Final, Generic, Literal, TypeVar
 
+from latchfree.arguments import shown
+
 T = TypeVar("T")
 
 #: What a user names a codec of ours by.
@@ -30,12 +32,6 @@ MAX_VALUE_BYTES: Final = 4 << 20
 
 INT_MIN: Final = -(1 << 63)
 INT_MAX: Final = (1 << 63) - 1
-
-
-def shown(value: object, limit: int = 60) -> str:
-    """Return the `repr` of a value, shortened for a message."""
-    text = repr(value)
-    return text if len(text) <= limit else text[: limit - 3] + "..."
 
 
 class Codec(ABC, Generic[T]):

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latchfree.ctrie.codecs import BytesCodec, Codec, StrCodec, as_bytes, shown
+from latchfree.arguments import shown
+from latchfree.ctrie.codecs import BytesCodec, Codec, StrCodec, as_bytes
 from latchfree.extras import is_arrow, optional
 
 pa = optional("pyarrow", "check")

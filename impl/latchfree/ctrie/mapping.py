@@ -257,7 +257,7 @@ class Ctrie(Slots, OneKey[K, V]):
         StructureMissing
             If the arena has nothing of that name.
         """
-        found = arena.directory.find(name, CTRIE)
+        found = arena.directory.find(name, CTRIE, call="unlink")
         encoded = codec_for(bytes)  # nothing is decoded
         Ctrie._of(Store(arena, found.root, encoded, encoded, found.hash_mask)).clear()
         arena.directory.remove(name, root=found.root)

@@ -6,7 +6,6 @@ result means to the caller.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any, Final
@@ -17,10 +16,11 @@ from latchfree.arena import Arena
 from latchfree.arena.layout import H_GENERATION
 from latchfree.arena.lending import Loan
 from latchfree.arena.patience import Patience
+from latchfree.arguments import integer, shown
 from latchfree.ctrie.bases import StoreBase
 from latchfree.ctrie.binding import builtin, new_context
 from latchfree.ctrie.border import TRIE
-from latchfree.ctrie.codecs import MAX_KEY_BYTES, MAX_VALUE_BYTES, Codec, as_bytes, shown
+from latchfree.ctrie.codecs import MAX_KEY_BYTES, MAX_VALUE_BYTES, Codec, as_bytes
 from latchfree.ctrie.holds import Hold, Owner, Taken, new_hold, new_owner
 from latchfree.ctrie.kernels import scan
 from latchfree.ctrie.kernels.insert import FULL
@@ -163,9 +163,9 @@ class Store(StoreBase):
         owner: Owner | None = None,
         name: str | None = None,
     ) -> None:
-        hash_mask = operator.index(hash_mask)
+        hash_mask = integer(hash_mask, "hash_mask must be an integer from 0 to 2**64 - 1")
         if not 0 <= hash_mask <= HASH_MASK_ALL:
-            raise ValueError(f"hash_mask must be from 0 to 2**64 - 1, got {hash_mask}")
+            raise ValueError(f"hash_mask must be from 0 to 2**64 - 1, got {shown(hash_mask)}")
         if not isinstance(arena, Arena):
             raise TypeError(f"arena must be an Arena, got {type(arena).__name__}")
         self.arena = arena

@@ -15,15 +15,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from latchfree.arena import Arena
+from latchfree.arguments import choice, fraction, seconds, whole
 from latchfree.errors import ArenaInvalid, LatchfreeError
 from latchfree.limiting.border import BUCKET
 from latchfree.limiting.errors import LimiterGone, RateLimited
 from latchfree.limiting.kernels.bucket import GRANTED
 from latchfree.sketches.border import SKETCH
-from latchfree.sketches.common.items import fraction, whole
 from latchfree.sketches.common.place import Place, check_arena, unlink
 from latchfree.sketches.common.shapes import MOST_SPAN, Shape
-from latchfree.streams.handle import seconds_of
 from latchfree.structures import RATE_LIMITER
 
 #: Ticks of a nanosecond.
@@ -235,7 +234,7 @@ class RateLimiter:
             await asyncio.sleep(wait)
 
     def _checked(self, tokens: Any, reserve: Any) -> tuple[int, int]:
-        if tokens.__class__ is int and reserve == 0 and 1 <= tokens <= self.burst:
+        if tokens.__class__ is reserve.__class__ is int and reserve == 0 and 1 <= tokens <= self.burst:
             return tokens, 0
         tokens, reserve = whole(tokens, "tokens", 1, self.burst), whole(reserve, "reserve", 0, self.burst)
         if tokens + reserve > self.burst:
@@ -331,20 +330,17 @@ class RateLimiter:
 def _shape(rate: Any, burst: Any, when_empty: Any) -> Shape:
     cost = math.ceil(SECOND / fraction(rate, "rate", LEAST_RATE, MOST_RATE))
     span = cost * whole(burst, "burst", 1, MOST_BURST)
-    if not isinstance(when_empty, str):
-        raise TypeError(f"when_empty must be a string, not {type(when_empty).__name__}")
-    if when_empty not in WHEN_EMPTY:
-        raise ValueError(f"when_empty must be one of {', '.join(map(repr, WHEN_EMPTY))}, got {when_empty!r}")
+    policy = choice(when_empty, "when_empty", WHEN_EMPTY)
     if span > MOST_SPAN:
         raise ValueError(
             f"a bucket of {burst:,} tokens would take {span / SECOND:,.0f} s to fill, the most is "
             f"{MOST_SPAN / SECOND:,.0f}; use a smaller burst, or a higher rate"
         )
-    return cost, span, WHEN_EMPTY.index(when_empty), 0
+    return cost, span, policy, 0
 
 
 def _until(timeout: Any) -> float:
-    return math.inf if timeout is None else time.monotonic() + seconds_of("timeout", timeout)
+    return math.inf if timeout is None else time.monotonic() + seconds(timeout, "timeout")
 
 
 def _reopened(arena: Arena, identity: int, name: str, number: int) -> RateLimiter:

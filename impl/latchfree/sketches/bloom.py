@@ -7,12 +7,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from latchfree.arena import Arena
+from latchfree.arguments import fraction, whole
 from latchfree.ctrie.columns import from_flags
 from latchfree.sketches.border import SKETCH
 from latchfree.sketches.buffered import Buffered
 from latchfree.sketches.common.errors import SketchInvalid
 from latchfree.sketches.common.hashes import OWN, hash_named
-from latchfree.sketches.common.items import fraction, hash_of, whole
+from latchfree.sketches.common.items import hash_of
 from latchfree.sketches.common.place import Place
 from latchfree.sketches.common.shapes import MOST_CELLS, Shape
 from latchfree.sketches.common.sizing import items_for, rate, shape_for

@@ -29,8 +29,9 @@ from typing import Any, Final, Generic, Self, TypeVar
 import numpy as np
 
 from latchfree.arena.forking import in_child
+from latchfree.arguments import whole
 from latchfree.errors import LatchfreeError, MadeBeforeFork
-from latchfree.sketches.common.items import CHUNK, whole
+from latchfree.sketches.common.items import CHUNK
 from latchfree.sketches.common.numbers import WHOLE, number_of
 from latchfree.sketches.sketch import Sketch
 

@@ -25,7 +25,7 @@ class ItemBuffer(Buffer[str | bytes | int]):
 
     def __init__(self, sketch: Buffered, most: int) -> None:
         self._limit = sketch.MOST_BYTES
-        super().__init__(sketch, sketch.add_many, most)
+        super().__init__(sketch, sketch._add_waiting, most)
 
     @staticmethod
     def _split(items: list[Any]) -> tuple[Any, list[Any]]:
@@ -68,6 +68,10 @@ class Buffered(Sketch):
     @abstractmethod
     def add_many(self, items: Any) -> None:
         """Add items."""
+
+    def _add_waiting(self, waiting: Any) -> None:
+        """Add what a buffer hands over."""
+        self.add_many(waiting)
 
     def buffered(self, most: int = 256) -> ItemBuffer:
         """Return a buffer for the adds of this thread: faster, and seen by others later.

@@ -8,39 +8,36 @@ from typing import Any, ClassVar
 import numpy as np
 
 from latchfree.arena import Arena
+from latchfree.arguments import flag, fraction, whole
 from latchfree.ctrie.columns import Column
 from latchfree.sketches.border import SKETCH
-from latchfree.sketches.buffered import Buffered
 from latchfree.sketches.common.errors import SketchInvalid
 from latchfree.sketches.common.hashes import OWN, SPARK, hash_named
 from latchfree.sketches.common.hashing import Hashing
-from latchfree.sketches.common.items import CHUNK, chunks, column_of, counts_of, fraction, hash_of, whole
+from latchfree.sketches.common.items import CHUNK, chunks, column_of, counts_of, hash_of
 from latchfree.sketches.common.place import Place
 from latchfree.sketches.common.shapes import MOST_CELLS, Shape
 from latchfree.sketches.common.stored import bytes_of
+from latchfree.sketches.counted import MOST_COUNT, Counted, WithCounts
 from latchfree.sketches.foreign import datasketches_counts, spark_counts
 from latchfree.sketches.foreign.datasketches_counts import Counts
 from latchfree.sketches.kernels.rows import MOST_DEPTH
 from latchfree.structures import COUNT_MIN
 
-#: The most that one add may count.
-MOST_COUNT = (1 << 32) - 1
-
 
 def _shape(error: Any, confidence: Any, conservative: Any, number: int) -> Shape:
-    if not isinstance(conservative, bool | np.bool_):
-        raise TypeError(f"conservative must be True or False, got {type(conservative).__name__}")
-    if conservative and number != OWN:
+    careful = flag(conservative, "conservative")
+    if careful and number != OWN:
         raise ValueError("a conservative sketch is of our own hash: other libraries have none")
     wanted = fraction(error, "error", math.e / MOST_CELLS, 1.0)
     wrong = 1 - fraction(confidence, "confidence", 0.5, 1 - 1e-6)
     if number == SPARK:  # its sizes, so that a sketch made with the same arguments there has the same shape
         return math.ceil(2 / wanted), math.ceil(-math.log1p(wrong - 1) / math.log(2)), 0, number
     depth = math.ceil(-math.log(wrong) - 1e-9)
-    return math.ceil(math.e / wanted), min(depth, MOST_DEPTH), int(conservative), number
+    return math.ceil(math.e / wanted), min(depth, MOST_DEPTH), int(careful), number
 
 
-class CountMin(Buffered):
+class CountMin(Counted):
     """Counts of items, in a size that does not depend on how many items there are.
 
     Parameters
@@ -179,6 +176,9 @@ class CountMin(Buffered):
         add_counts = SKETCH.counter_add_counts
         for first, count, places in hashing.chunks(column):
             self._place.run(add_counts, places, more[:count] if ones else more[first : first + count])
+
+    def _add_counted(self, waiting: WithCounts) -> None:
+        self.add_many(waiting.items, waiting.counts)
 
     def estimate(self, item: str | bytes | int) -> int:
         """Return a count that is at least the item's."""

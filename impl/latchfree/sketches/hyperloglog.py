@@ -8,12 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from latchfree.arena import Arena
+from latchfree.arguments import fraction
 from latchfree.sketches import cardinality
 from latchfree.sketches.border import SKETCH
 from latchfree.sketches.buffered import Buffered
 from latchfree.sketches.common.errors import SketchInvalid
 from latchfree.sketches.common.hashes import hash_named
-from latchfree.sketches.common.items import fraction, hash_of
+from latchfree.sketches.common.items import hash_of
 from latchfree.sketches.common.place import Place
 from latchfree.sketches.common.shapes import LEAST_PRECISION, MOST_PRECISION, Shape, most_rank
 from latchfree.sketches.common.stored import bytes_of

@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from latchfree.arena import Arena
+from latchfree.arguments import whole
 from latchfree.ctrie.columns import from_flags
 from latchfree.sketches.border import SKETCH
-from latchfree.sketches.common.items import hash_of, seed_of, whole
+from latchfree.sketches.common.items import hash_of, seed_of
 from latchfree.sketches.common.place import Place
 from latchfree.sketches.common.shapes import MOST_CELLS, Shape
 from latchfree.sketches.kernels.inverse import UNSEEN

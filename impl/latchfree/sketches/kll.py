@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latchfree.arena import Arena
+from latchfree.arguments import fraction, many, whole
 from latchfree.sketches import datasketches
 from latchfree.sketches.border import SKETCH
 from latchfree.sketches.buffer import NumberBuffer
 from latchfree.sketches.common import levels, stored
 from latchfree.sketches.common.errors import SketchInvalid, SketchMismatch
-from latchfree.sketches.common.items import CHUNK, fraction, seed_of, whole
+from latchfree.sketches.common.items import CHUNK, seed_of
 from latchfree.sketches.common.numbers import number_of, numbers_in, numbers_of, word_of, words_of
 from latchfree.sketches.common.place import Place
 from latchfree.sketches.common.shapes import LEAST_ROOM, MOST_LANES, MOST_ROOM, Shape
@@ -207,7 +208,7 @@ class KLL(Sketch):
         ValueError
             If the sketch is empty, or a rank is out of range.
         """
-        wanted = [fraction(rank, "rank", 0.0, 1.0) for rank in ranks]
+        wanted = [fraction(rank, "rank", 0.0, 1.0) for rank in many(ranks, "ranks", "quantile")]
         lanes = self._some_lanes()
         items, counts = levels.in_order(lanes)
         at = np.searchsorted(counts, np.array(wanted) * int(counts[-1]), side="left")
@@ -308,7 +309,7 @@ class KLL(Sketch):
             If the bytes are not those of such a sketch.
         """
         if not isinstance(data, bytes | bytearray | memoryview):
-            raise TypeError(f"from_datasketches takes bytes, got {type(data).__name__}")
+            raise TypeError(f"data must be bytes of a kll_doubles_sketch, got {type(data).__name__}")
         room, lane = datasketches.unpack(bytes(data))
         made = cls._of(Place.private(KIND, (room, 4, 0, 0), _seed(seed)))
         if lane is not None:

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from latchfree.arena import Arena
-from latchfree.sketches.common.items import fraction, seed_of, whole
+from latchfree.arguments import fraction, whole
+from latchfree.sketches.common.items import seed_of
 from latchfree.sketches.common.place import Place
 from latchfree.sketches.common.shapes import MOST_CELLS, Shape
 from latchfree.sketches.common.sizing import items_in_slice, sliced_rate, slices_for

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from latchfree.arena import Arena
+from latchfree.arguments import fraction, whole
 from latchfree.sketches.border import SKETCH
-from latchfree.sketches.common.items import fraction, seed_of, whole
+from latchfree.sketches.common.items import seed_of
 from latchfree.sketches.common.place import Place
 from latchfree.sketches.common.shapes import LEAST_RATE, MOST_CELLS, RATE_UNIT, Shape, layers_of
 from latchfree.sketches.common.sizing import rate

@@ -10,26 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latchfree.arena import Arena
+from latchfree.arguments import fraction, whole
 from latchfree.ctrie.columns import Column
 from latchfree.sketches.border import SKETCH
-from latchfree.sketches.buffered import Buffered
 from latchfree.sketches.common.errors import SketchInvalid
-from latchfree.sketches.common.items import (
-    check_size,
-    chunks,
-    column_of,
-    fraction,
-    hash_of,
-    is_text,
-    kept,
-    one_item,
-    seed_of,
-    whole,
-)
+from latchfree.sketches.common.items import check_size, chunks, column_of, hash_of, is_text, kept, one_item, seed_of
 from latchfree.sketches.common.place import Place
 from latchfree.sketches.common.shapes import MOST_CELLS, Shape, counters_of
 from latchfree.sketches.common.stored import bytes_of
-from latchfree.sketches.count_min import MOST_COUNT
+from latchfree.sketches.counted import MOST_COUNT, CountBuffer, Counted, OneCountBuffer, WithCounts
 from latchfree.sketches.foreign.datasketches_items import unpack
 from latchfree.sketches.kernels import top as t
 from latchfree.sketches.kernels.rows import MOST_DEPTH
@@ -48,7 +37,7 @@ def _shape(items: Any, error: Any, confidence: Any) -> Shape:
     return width, min(depth, MOST_DEPTH), -(-_ROOM * asked // int(t.SLOTS)), asked
 
 
-class TopK(Buffered):
+class TopK(Counted):
     """The most frequent items, with their counts, in a size that does not grow.
 
     Parameters
@@ -87,6 +76,7 @@ class TopK(Buffered):
     KIND: ClassVar[int] = TOP_K
     CELLS: ClassVar[str] = "counters"
     MOST_BYTES: ClassVar[int] = t.MOST_BYTES
+    BUFFER: ClassVar[type[CountBuffer]] = OneCountBuffer
 
     def __init__(self, items: int = 10, error: float = 0.001, confidence: float = 0.99, *, seed: int = 0) -> None:
         self._place = Place.private(TOP_K, _shape(items, error, confidence), seed_of(seed))
@@ -146,6 +136,13 @@ class TopK(Buffered):
             place.run(SKETCH.top_add_many, hashes, flags)
             for k in np.flatnonzero(flags).tolist():
                 self._write(int(hashes[k]), _item_at(column, first + k), text)
+
+    def _add_counted(self, waiting: WithCounts) -> None:
+        column, h = column_of(waiting.items), np.zeros(1, np.uint64)
+        for _, hashes in chunks(column, self._place.seed):
+            h = hashes
+        if self._place.call(SKETCH.top_add, int(h[0]), int(waiting.counts[0])):
+            self._write(int(h[0]), _item_at(column, 0), is_text(waiting.items))
 
     def _write(self, h: int, item: bytes | int, text: bool) -> None:
         """Write an item into the table, if it still belongs there."""

@@ -6,11 +6,20 @@ is, `futex` sleeps in the kernel, `watching` for coroutines; `kernels` is the co
 
 from latchfree.streams.buffer import RingBuffer
 from latchfree.streams.counts import RingCounts
-from latchfree.streams.errors import RingEmpty, RingFull, RingGone, RingShutDown, RingStalled
+from latchfree.streams.errors import (
+    MessageUnreadable,
+    RingEmpty,
+    RingFull,
+    RingGone,
+    RingShutDown,
+    RingStalled,
+    UnreadMessage,
+)
 from latchfree.streams.messages import MessageRing
 
 __all__ = [
     "MessageRing",
+    "MessageUnreadable",
     "RingBuffer",
     "RingCounts",
     "RingEmpty",
@@ -18,4 +27,5 @@ __all__ = [
     "RingGone",
     "RingShutDown",
     "RingStalled",
+    "UnreadMessage",
 ]

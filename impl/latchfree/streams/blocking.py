@@ -16,21 +16,21 @@ import asyncio
 import os
 import time
 from collections.abc import Generator
-from operator import index
 from typing import Any, Final, TypeAlias
 
+from latchfree.arguments import flag, seconds
 from latchfree.streams.border import RING
 from latchfree.streams.errors import RingEmpty, RingFull, RingShutDown, RingStalled
 from latchfree.streams.futex import FUTEX
-from latchfree.streams.handle import LOOKS, NAP, NEWS, ROOM, WHEN_FULL, Handle, seconds_of
+from latchfree.streams.handle import LOOKS, NAP, NEWS, ROOM, WHEN_FULL, Handle
 from latchfree.streams.kernels import layout
 from latchfree.streams.kernels import ring as r
 from latchfree.streams.kernels.entry_points import NO_COUNT
+from latchfree.streams.values import checked
 from latchfree.streams.watching import Watch
 
 _DONE, _REFUSED, _STALLED = int(r.DONE), int(r.REFUSED), int(r.STALLED)
 _NO_COUNT = int(NO_COUNT)
-LEAST, MOST = -(1 << 63), (1 << 63) - 1
 
 _BLOCK, _REJECT, _DROP_NEWEST, _DROP_OLDEST = range(len(WHEN_FULL))
 
@@ -126,7 +126,7 @@ class Blocking(Handle):
         ArenaClosed, RingGone
             After its arena was closed, or the ring was given back.
         """
-        immediate = bool(immediate)
+        immediate = flag(immediate, "immediate")
         shut = RING.shut
         self._settle(shut(self._base, self._me(), self._ring, self._number), NEWS)
         self._wake(NEWS)
@@ -285,20 +285,6 @@ class Blocking(Handle):
         return watch
 
 
-def checked(value: Any) -> int:
-    """Return a value, if a ring can hold it.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If `value` is no integer, or has more than 64 bits (signed).
-    """
-    value = index(value)
-    if not LEAST <= value <= MOST:
-        raise ValueError(f"a ring buffer holds integers from -2**63 to 2**63 - 1, not {value:#x}")
-    return int(value)
-
-
 def until_of(timeout: Any) -> float:
     """Return when a timeout is over."""
-    return float("inf") if timeout is None else time.monotonic() + seconds_of("timeout", timeout)
+    return float("inf") if timeout is None else time.monotonic() + seconds(timeout, "timeout")

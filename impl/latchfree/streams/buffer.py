@@ -11,20 +11,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from operator import index
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from latchfree.arena import Arena
+from latchfree.arguments import integer, seconds, shown
 from latchfree.errors import LatchfreeError
-from latchfree.streams.blocking import LEAST, MOST, Blocking
+from latchfree.streams.blocking import Blocking
 from latchfree.streams.border import RING
-from latchfree.streams.handle import LOOKS, NEWS, ROOM, seconds_of
+from latchfree.streams.handle import LOOKS, NEWS, ROOM
 from latchfree.streams.kernels import ring as r
+from latchfree.streams.values import LEAST, MOST, checked, words_in
 
-_INT64 = np.dtype(np.int64)
 _DONE, _REFUSED, _STALLED = int(r.DONE), int(r.REFUSED), int(r.STALLED)
 
 
@@ -151,9 +151,8 @@ class RingBuffer(Blocking):
         ArenaClosed, RingGone
             After its arena was closed, or the ring was given back.
         """
-        value = index(value)
-        if not LEAST <= value <= MOST:
-            raise ValueError(f"a ring buffer holds integers from -2**63 to 2**63 - 1, not {value:#x}")
+        if type(value) is not int or not LEAST <= value <= MOST:
+            value = checked(value)
         put, until = RING.put, 0.0
         while True:
             me = 0 if self._alone else self._shown[0] or self._enter()
@@ -219,9 +218,9 @@ class RingBuffer(Blocking):
         RingStalled, RingShutDown, ArenaClosed, RingGone
             As from `try_put`; none was put.
         """
-        seconds = None if timeout is None else seconds_of("timeout", timeout)
-        given = _words(values)
-        return self._run_batch("put", RING.put_many, given, len(given), seconds)
+        wait = None if timeout is None else seconds(timeout, "timeout")
+        given = words_in(values)
+        return self._run_batch("put", RING.put_many, given, len(given), wait)
 
     def get_many(self, most: int, timeout: float | None = 0.0) -> NDArray[np.int64]:
         """Take values in order until the ring is empty, without the interpreter lock.
@@ -244,27 +243,27 @@ class RingBuffer(Blocking):
         Raises
         ------
         TypeError, ValueError
-            If `most` is negative, or `timeout` is no number of seconds from 0 on.
+            If `most` is no integer or negative, or `timeout` is no number of seconds from 0 on.
         RingStalled, RingShutDown, ArenaClosed, RingGone
             As from `try_get`; none was taken.
         """
-        seconds, most = self._asked(most, timeout)
+        wait, most = self._asked(most, timeout)
         values = np.empty(most, np.int64)
-        return values[: self._run_batch("get", RING.get_many, values, min(1, most), seconds)]
+        return values[: self._run_batch("get", RING.get_many, values, min(1, most), wait)]
 
     def _asked(self, most: Any, timeout: float | None) -> tuple[float | None, int]:
         """Return the seconds to wait, and how many values one call takes at most."""
-        seconds = None if timeout is None else seconds_of("timeout", timeout)
-        most = index(most)
+        wait = None if timeout is None else seconds(timeout, "timeout")
+        most = integer(most, "most must be an integer of 0 or more")
         if most < 0:
-            raise ValueError(f"at least 0 values can be taken, not {most:#x}")
-        return seconds, min(most, self._capacity)
+            raise ValueError(f"most must be 0 or more, got {shown(most)}")
+        return wait, min(most, self._capacity)
 
-    def _run_batch(self, what: str, batch: Callable[..., Any], values: Any, wanted: int, seconds: float | None) -> int:
+    def _run_batch(self, what: str, batch: Callable[..., Any], values: Any, wanted: int, wait: float | None) -> int:
         """Put or get values until the ring refuses, and wait until as many as are wanted are done; return how many."""
         own, other = (ROOM, NEWS) if what == "put" else (NEWS, ROOM)
         done, stalled, armed = 0, 0.0, 0
-        until = float("inf") if seconds is None else time.monotonic() + seconds if seconds else 0.0
+        until = float("inf") if wait is None else time.monotonic() + wait if wait else 0.0
         while True:
             reached = done
             try:
@@ -306,27 +305,3 @@ class RingBuffer(Blocking):
                 reached, outcome = batch(base, lent, ring, number, first, LOOKS, values)
         del owner
         return int(reached), int(outcome)
-
-
-def _words(values: ArrayLike) -> NDArray[np.int64]:
-    """Return values as an array of signed words."""
-    if (
-        type(values) is np.ndarray
-        and values.dtype is _INT64
-        and values.ndim == 1
-        and values.flags.c_contiguous
-        and values.flags.aligned
-    ):
-        return values  # as it should be; all looks below would take longer than the puts
-    if np.ma.is_masked(values):
-        raise ValueError("put_many takes integers, and some of these are masked; leave them out, or fill them")
-    array = np.asarray(values)
-    if array.ndim != 1:
-        raise ValueError(f"put_many takes values in one dimension, got {array.ndim}")
-    if array.size == 0:
-        return np.empty(0, np.int64)
-    if array.dtype.kind not in "iu":
-        raise TypeError(f"a ring buffer holds integers from -2**63 to 2**63 - 1, not {array.dtype}")
-    if array.dtype == np.uint64 and int(array.max()) > MOST:
-        raise ValueError(f"a ring buffer holds integers from -2**63 to 2**63 - 1, not {int(array.max())}")
-    return np.require(array, np.int64, ["C", "ALIGNED"])

@@ -9,11 +9,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from numbers import Real
-from operator import index
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from latchfree.arena import Arena
+from latchfree.arena.entry import Entry
+from latchfree.arguments import choice, flag, integer, seconds, shown
 from latchfree.errors import ArenaClosed, ArenaInvalid, LatchfreeError, MadeBeforeFork
 from latchfree.streams.border import RING
 from latchfree.streams.counts import RingCounts, counts_of
@@ -25,7 +25,7 @@ from latchfree.streams.kernels.entry_points import MISSING, NO_COUNT, TELL
 from latchfree.streams.named import give_back
 from latchfree.streams.ownership import Nobody, Owner, owner_of, wake, watch
 from latchfree.streams.watching import Watch
-from latchfree.structures import RING_BUFFER
+from latchfree.structures import RING_BUFFER, class_of, mismatch
 
 MOST_CAPACITY: Final = 1 << 25
 
@@ -68,6 +68,8 @@ class Handle:
     )
 
     rank = 0
+    #: The name of the class, by which an arena knows its rings.
+    KIND: ClassVar[str] = "RingBuffer"
     #: What the values are, see `latchfree.streams.kernels.layout`; of a ring that is being made, what they will be.
     _payload: int
 
@@ -83,16 +85,13 @@ class Handle:
         capacity = checked_capacity(capacity)
         if not (arena is None or isinstance(arena, Arena)):
             raise TypeError(f"arena must be an Arena, not {type(arena).__name__}; use Arena.create or Arena.open")
-        if not isinstance(when_full, str):
-            raise TypeError(f"when_full must be a string, not {type(when_full).__name__}")
-        if when_full not in WHEN_FULL:
-            raise ValueError(f"when_full must be one of {', '.join(map(repr, WHEN_FULL))}, got {when_full!r}")
-        self._seconds, weak = seconds_of("stall_timeout", stall_timeout), bool(weak)
+        policy = choice(when_full, "when_full", WHEN_FULL)
+        self._seconds, weak = seconds(stall_timeout, "stall_timeout"), flag(weak, "weak")
         if arena is None:
             arena = Arena.anonymous((4 << 20) + 24 * capacity)
         owner = Owner(arena, capacity, weak)
         with arena.call():
-            arena.words[owner.ring + int(layout.WHEN_FULL)] = WHEN_FULL.index(when_full)
+            arena.words[owner.ring + int(layout.WHEN_FULL)] = policy
         self._attach(arena, owner)
         self._adapt()
 
@@ -116,16 +115,31 @@ class Handle:
         """
         if not isinstance(arena, Arena):
             raise TypeError(f"arena must be an Arena, not {type(arena).__name__}; use Arena.create or Arena.open")
-        root = arena.directory.find(name, RING_BUFFER).root
+        found = cls._entry(arena, name, "unlink")
 
         def dismantle(entry: Any) -> None:
             with suppress(MadeBeforeFork):
                 give_back(arena, entry.root)
             wake(arena, entry.root)
 
-        arena.directory.remove(name, dismantle, root=root)
+        arena.directory.remove(name, dismantle, root=found.root)
 
     # names ---------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def _entry(cls, arena: Arena, name: str, call: str) -> Entry:
+        """Return the entry of a ring of this class.
+
+        Raises
+        ------
+        StructureMissing, ValueError
+            If there is none of that name, or it is of another class; the text names that class.
+        """
+        entry = arena.directory.find(name)
+        found = class_of(entry.kind, entry.values)
+        if found != cls.KIND:
+            raise ValueError(mismatch(name, found, cls.KIND, call))
+        return entry
 
     @classmethod
     def _create(cls, arena: Arena, name: str, holds: str, make: Callable[[], Any], stall_timeout: float) -> Any:
@@ -164,13 +178,13 @@ class Handle:
         """Return the ring of a name."""
         if not isinstance(arena, Arena):
             raise TypeError(f"arena must be an Arena, not {type(arena).__name__}; use Arena.create or Arena.open")
-        seconds, root = seconds_of("stall_timeout", stall_timeout), arena.directory.find(name, RING_BUFFER).root
+        patience, root = seconds(stall_timeout, "stall_timeout"), cls._entry(arena, name, "open").root
         with arena.call():
             number = int(arena.words[root + int(layout.NUMBER)])
         # What was read is the ring's number, if the ring was there all the time.
-        if number == 0 or arena.directory.find(name, RING_BUFFER).root != root:
+        if number == 0 or cls._entry(arena, name, "open").root != root:
             raise RingGone(f"the ring {name!r} in {arena.region.where} is being unlinked; make it anew with create")
-        return cls._reopened(arena, arena.number, root, number, seconds, name)
+        return cls._reopened(arena, arena.number, root, number, patience, name)
 
     def _attach(self, arena: Arena, owner: Owner | Nobody, ring: int = 0, number: int = 0) -> None:
         self._arena, self._base, self._owner = arena, arena.base, owner
@@ -312,14 +326,24 @@ class Handle:
         where = self._arena.region.where
         if self._arena.closing:
             return ArenaClosed(f"{where} is closed; open it again with Arena.open")
-        if self._closed:
-            return RingGone(f"this ring in {where} was closed here; use another one")
+        if self._closed and not (self._name is not None and self._is_unlinked()):
+            again = "" if self._name is None else f", open it again with {type(self).__name__}.open"
+            return RingGone(f"this ring in {where} was closed here; use another one{again}")
         if self._name is not None:
             return RingGone(f"the ring {self._name!r} in {where} is gone: it was unlinked; make it anew with create")
         return RingGone(
             f"this ring in {where} is gone: the opening of the arena that made it has dropped it, was closed, or was "
             "killed; keep the ring there for as long as others use it"
         )
+
+    def _is_unlinked(self) -> bool:
+        """Return whether a ring that was closed here is not there any more, either."""
+        count = RING.count
+        try:
+            me = self._arena.interpreter_participant()
+        except LatchfreeError:
+            return False
+        return bool(count(self._base, me, self._ring, self._number) == _NO_COUNT)
 
     def _shut_down(self) -> LatchfreeError:
         return RingShutDown(
@@ -368,31 +392,9 @@ def checked_capacity(capacity: Any) -> int:
     ValueError
         If it is no power of two from 2 to `MOST_CAPACITY`.
     """
-    capacity = index(capacity)
-    if not 2 <= capacity <= MOST_CAPACITY or capacity & (capacity - 1):
-        fits = min(1 << (max(capacity, 2) - 1).bit_length(), MOST_CAPACITY)
-        raise ValueError(f"capacity must be a power of two from 2 to {MOST_CAPACITY:,}, got {capacity:,}; use {fits:,}")
-    return int(capacity)
-
-
-def seconds_of(name: str, timeout: Any) -> float:
-    """Return a number of seconds, checked.
-
-    Raises
-    ------
-    TypeError
-        If it is no number.
-    ValueError
-        If it is negative, or not a number.
-    """
-    if timeout.__class__ is float and timeout >= 0.0:  # nearly all of them; the look at `Real` takes a while
-        return float(timeout)
-    if not isinstance(timeout, Real):
-        raise TypeError(f"{name} must be a number of seconds, not {type(timeout).__name__}")
-    seconds: Any = timeout
-    if not seconds >= 0:
-        raise ValueError(f"{name} must be at least 0 seconds, got {seconds}")
-    try:
-        return float(seconds)
-    except OverflowError:
-        return float("inf")
+    wanted = f"capacity must be a power of two from 2 to {MOST_CAPACITY:,}"
+    slots = integer(capacity, wanted)
+    if not 2 <= slots <= MOST_CAPACITY or slots & (slots - 1):
+        fits = min(1 << (max(slots, 2) - 1).bit_length(), MOST_CAPACITY)
+        raise ValueError(f"{wanted}, got {shown(slots) if abs(slots) >> 64 else format(slots, ',')}; use {fits:,}")
+    return slots

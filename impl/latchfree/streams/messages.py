@@ -9,27 +9,19 @@ whose a block is when.
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Iterable
-from operator import index
-from typing import Any, Final
+from typing import Any
 
 from latchfree.arena import Arena
-from latchfree.extras import optional
+from latchfree.arguments import choice, many, seconds, whole
 from latchfree.streams.blocking import until_of
 from latchfree.streams.blocks import Blocks
 from latchfree.streams.border import RING
 from latchfree.streams.buffer import RingBuffer
-from latchfree.streams.handle import LOOKS, NEWS, ROOM, checked_capacity, seconds_of
+from latchfree.streams.codecs import CODECS, HOLDS, MOST_BYTES, decoded, decoded_one
+from latchfree.streams.handle import LOOKS, NEWS, ROOM, checked_capacity
 from latchfree.streams.kernels import layout
 from latchfree.streams.kernels import ring as r
-
-pa = optional("pyarrow", "check")
-
-#: What a message may be: the place of each, from 1 on, is its number in the words of the ring.
-HOLDS: Final = ("bytes", "str", "pickle", "arrow")
-#: The bytes of a message at most.
-MOST_BYTES: Final = 1 << 28
 
 _DONE, _STALLED = int(r.DONE), int(r.STALLED)
 
@@ -69,6 +61,8 @@ class MessageRing(RingBuffer):
 
     __slots__ = ("_decode", "_encode")
 
+    KIND = "MessageRing"
+
     def __init__(
         self,
         capacity: int,
@@ -80,9 +74,7 @@ class MessageRing(RingBuffer):
         stall_timeout: float = 10.0,
         when_full: str = "block",
     ) -> None:
-        number, size = _number_of(holds), index(expected)
-        if not 1 <= size <= MOST_BYTES:
-            raise ValueError(f"expected must be from 1 to {MOST_BYTES:,} bytes, got {size:,}")
+        number, size = _number_of(holds), whole(expected, "expected", 1, MOST_BYTES)
         if arena is None:
             count = checked_capacity(capacity)
             arena = Arena.anonymous(min(1 << 40, (8 << 20) + 24 * count + 4 * count * (size + 64)))
@@ -99,7 +91,7 @@ class MessageRing(RingBuffer):
         if not 1 <= number <= len(HOLDS):
             raise ValueError("this ring holds integers; open it with RingBuffer")
         self._payload = number
-        self._encode, self._decode = _CODECS[HOLDS[number - 1]]
+        self._encode, self._decode = CODECS[HOLDS[number - 1]]
 
     @classmethod
     def create(
@@ -171,6 +163,16 @@ class MessageRing(RingBuffer):
             raise self._missing()
         return data
 
+    def _encoded_all(self, messages: Any) -> list[bytes]:
+        """Return many messages, encoded; an error says which of them is none."""
+        encoded = []
+        for place, message in enumerate(many(messages, "messages", "put")):
+            try:
+                encoded.append(self._encoded(message))
+            except (TypeError, ValueError) as error:
+                raise type(error)(f"messages, element {place}: {error}") from error
+        return encoded
+
     # messages ------------------------------------------------------------------------------------------------
 
     def try_put(self, message: Any) -> bool:
@@ -205,7 +207,7 @@ class MessageRing(RingBuffer):
             data = own.read(0)
         finally:
             own.free()
-        return self._decode(data)
+        return decoded_one(self._decode, data)
 
     def put(self, message: Any, timeout: float | None = None) -> bool:
         """Put a message at the end, or do what the ring was made to do when it is full. See `RingBuffer.put`."""
@@ -224,7 +226,7 @@ class MessageRing(RingBuffer):
             data = own.read(0)
         finally:
             own.free()
-        return self._decode(data)
+        return decoded_one(self._decode, data)
 
     async def aput(self, message: Any, timeout: float | None = None) -> bool:
         """Put a message as `put` does, and let other coroutines run meanwhile."""
@@ -243,19 +245,19 @@ class MessageRing(RingBuffer):
             data = own.read(0)
         finally:
             own.free()
-        return self._decode(data)
+        return decoded_one(self._decode, data)
 
     def put_many(  # type: ignore[override]  # messages in the place of integers
         self, messages: Iterable[Any], timeout: float | None = 0.0
     ) -> int:
         """Put messages in order until the ring is full and stays full; return how many. See `RingBuffer.put_many`."""
-        seconds = None if timeout is None else seconds_of("timeout", timeout)
-        encoded = [self._encoded(message) for message in messages]
+        wait = None if timeout is None else seconds(timeout, "timeout")
+        encoded = self._encoded_all(messages)
         own = Blocks(self._arena, len(encoded))
         try:
             for place, data in enumerate(encoded):
                 own.write(place, data)
-            return self._run_batch("put", RING.put_blocks, own, len(encoded), seconds)
+            return self._run_batch("put", RING.put_blocks, own, len(encoded), wait)
         finally:
             own.free()
 
@@ -264,77 +266,20 @@ class MessageRing(RingBuffer):
     ) -> list[Any]:
         """Take messages in order until the ring is empty; wait for the first. See `RingBuffer.get_many`.
 
-        A pickled message that cannot be read raises what its reading raises, with a note that says which of them it
-        was; the others that were taken with it are lost. Where messages may be bad, take them one by one.
+        A pickled message that cannot be read loses nothing: `MessageUnreadable` carries the others, and its bytes.
         """
-        seconds, most = self._asked(most, timeout)
+        wait, most = self._asked(most, timeout)
         own = Blocks(self._arena, most)
         try:
-            count = self._run_batch("get", RING.get_many, own, min(1, most), seconds)
+            count = self._run_batch("get", RING.get_many, own, min(1, most), wait)
             found = [own.read(place) for place in range(count)]
         finally:
             own.free()
-        messages = []
-        for place, data in enumerate(found):
-            try:
-                messages.append(self._decode(data))
-            except Exception as error:
-                error.add_note(f"message {place + 1} of {count} that get_many has taken; the others are lost")
-                raise
-        return messages
+        return decoded(self._decode, found)
 
     def __repr__(self) -> str:
         return f"<MessageRing of {self._capacity:,} messages, {self.holds}{', weak' if self._weak else ''}>"
 
 
 def _number_of(holds: Any) -> int:
-    if not isinstance(holds, str):
-        raise TypeError(f"holds must be a string, not {type(holds).__name__}")
-    if holds not in HOLDS:
-        raise ValueError(f"holds must be one of {', '.join(map(repr, HOLDS))}, got {holds!r}")
-    return HOLDS.index(holds) + 1
-
-
-def _bytes(message: Any) -> bytes:
-    if not isinstance(message, bytes | bytearray | memoryview):
-        raise TypeError(f"this ring holds bytes, not {type(message).__name__}")
-    return bytes(message)
-
-
-def _text(message: Any) -> bytes:
-    if not isinstance(message, str):
-        raise TypeError(f"this ring holds strings, not {type(message).__name__}")
-    try:
-        return str.encode(message)  # a subclass may encode otherwise
-    except UnicodeEncodeError as error:
-        raise ValueError(f"a message that is a string has an encoding in UTF-8; this one has none: {error}") from None
-
-
-def _pickled(message: Any) -> bytes:
-    try:
-        return pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
-    except Exception as error:
-        raise TypeError(f"a {type(message).__name__} cannot be pickled: {error}") from error
-
-
-def _batch(message: Any) -> bytes:
-    if not isinstance(message, pa.RecordBatch):
-        raise TypeError(f"this ring holds Arrow record batches, not {type(message).__name__}")
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, message.schema) as writer:
-        writer.write_batch(message)
-    data: bytes = sink.getvalue().to_pybytes()
-    return data
-
-
-def _batch_of(data: bytes) -> Any:
-    with pa.ipc.open_stream(data) as reader:
-        return reader.read_next_batch()
-
-
-_CODECS: Final[dict[str, tuple[Callable[[Any], bytes], Callable[[bytes], Any]]]] = {
-    "bytes": (_bytes, bytes),
-    "str": (_text, bytes.decode),
-    "pickle": (_pickled, pickle.loads),
-    "arrow": (_batch, _batch_of),
-}
+    return choice(holds, "holds", HOLDS) + 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Generic
 
-from latchfree.topics.pattern import Kind, Pattern
+from latchfree.topics.pattern import Kind, Pattern, parsed
 from latchfree.topics.subscription import S, Subscription
 
 
@@ -71,6 +71,7 @@ class Branch(Generic[S]):
 
         Behind a wildcard for many words everything is taken.
         """
+        pattern = parsed(pattern)
         found: list[Subscription[S]] = []
         todo, at = [self], 0
         while todo and at < len(pattern.words) and pattern.kinds[at] != Kind.MANY:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from latchfree.arguments import listed, many, shown
 from latchfree.extras import optional
 from latchfree.topics.dialects import Dialect
 from latchfree.topics.errors import InvalidText
@@ -27,10 +28,8 @@ def text_column(texts: Any, what: str = "topics") -> Any:
     ValueError
         If an element is null; the error names the element.
     """
-    if isinstance(texts, str | bytes):
-        raise TypeError(f"{what} must be an Arrow array or a sequence of str, not one {type(texts).__name__}")
     if not isinstance(texts, pa.Array | pa.ChunkedArray):
-        texts = pa.array(texts, pa.string())
+        texts = _array_of(texts, what)
     if isinstance(texts, pa.ChunkedArray):
         texts = texts.combine_chunks()
     kind = texts.type
@@ -55,6 +54,32 @@ def text_column(texts: Any, what: str = "topics") -> Any:
     if texts.null_count:
         raise ValueError(f"{what} must not be null, element {texts.is_null().index(True).as_py()} is")
     return texts
+
+
+def _array_of(texts: Any, what: str) -> Any:
+    """Return a sequence of str, or an array that is none of Arrow, as an Arrow array."""
+    wanted = f"{what} must be an Arrow array or a sequence of str"
+    if np.ma.is_masked(texts):
+        raise ValueError(f"{wanted}, and some of these are masked; leave them out, or fill them")
+    array = texts if hasattr(type(texts), "__array__") and np.ndim(texts) else list(many(texts, what, f"one of {what}"))
+    try:
+        return pa.array(array, pa.string())
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, UnicodeEncodeError) as error:
+        for row, each in enumerate(array if isinstance(array, list) else ()):
+            if each is not None and not isinstance(each, str | bytes):
+                raise TypeError(f"{wanted}, element {row} is {type(each).__name__} {shown(each)}") from None
+            if isinstance(each, str) and not _has_encoding(each):
+                raise ValueError(f"{wanted}, element {row} has no encoding in UTF-8: {shown(each)}") from None
+        kind = f"an array of {array.dtype}" if hasattr(array, "dtype") else type(texts).__name__
+        raise TypeError(f"{wanted} in one dimension, not {kind}: {error}") from None
+
+
+def _has_encoding(text: str) -> bool:
+    try:
+        str.encode(text)
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def check_texts(dialect: Dialect, column: Any, *, patterns: bool = False) -> None:
@@ -126,8 +151,9 @@ def _integers(numbers: Any, what: str) -> NDArray[Any]:
         if pa.types.is_integer(numbers.type) and not numbers.null_count:
             found: NDArray[Any] = np.asarray(numbers)
             return found
-        numbers = numbers.to_pylist()
-    values = numbers.tolist() if isinstance(numbers, np.ndarray) else list(numbers)
+        numbers = listed(numbers, what)
+    values = numbers.tolist() if isinstance(numbers, np.ndarray) and numbers.ndim else numbers
+    values = list(many(values, what, f"one of {what}"))
     for row, each in enumerate(values):
         if each is None:
             raise ValueError(f"row {row}: {what} must not be null")

@@ -154,6 +154,8 @@ class Dialect:
 
     def split(self, text: str) -> tuple[str, ...]:
         """Return the words of a text; the empty text has none."""
+        if not isinstance(text, str):
+            raise TypeError(f"text must be str, not {type(text).__name__}")
         return tuple(text.split(self.separator)) if text else ()
 
     def hidden(self, words: tuple[str, ...]) -> bool:
@@ -165,6 +167,11 @@ class Dialect:
 
         `reached` holds every number of topic words that the pattern words so far can stand for.
         """
+        if not (isinstance(pattern, Pattern) and isinstance(words, tuple)):
+            raise TypeError(
+                "pattern must be what Dialect.pattern returns and words what Dialect.topic does, not "
+                f"{type(pattern).__name__} and {type(words).__name__}"
+            )
         if pattern.wild_first and self.hidden(words):
             return False
         size = len(words)

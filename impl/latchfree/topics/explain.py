@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from latchfree.topics.dialects import Dialect
-from latchfree.topics.matcher import Matcher
+from latchfree.topics.matcher import Matcher, checked_matcher
 from latchfree.topics.pattern import Kind, Pattern
 from latchfree.topics.subscription import S, Subscription
 
@@ -67,6 +67,6 @@ def reasons(matcher: Matcher[S], topic: str | bytes) -> dict[Subscription[S], li
     InvalidTopic
         If the topic breaks a rule of the dialect.
     """
-    dialect = matcher.dialect
+    dialect = checked_matcher(matcher).dialect
     words = dialect.topic(topic)
     return {each: stands_for(dialect.pattern(each.pattern), words, dialect) for each in matcher.matching(topic)}

@@ -136,3 +136,19 @@ class Matcher(Protocol[S]):
         """Return an unchanging index of the current subscriptions, for bulk matching."""
 
     def __len__(self) -> int: ...
+
+
+def checked_matcher(matcher: Any) -> Any:
+    """Return an argument that is a matcher.
+
+    Raises
+    ------
+    TypeError
+        If it is anything else.
+    """
+    has_calls = all(hasattr(matcher, call) for call in ("matching", "subscriptions"))
+    if not (has_calls and isinstance(getattr(matcher, "dialect", None), Dialect)):
+        raise TypeError(
+            f"matcher must be a matcher of topics, such as ConcurrentTrie or LockedTrie, not {type(matcher).__name__}"
+        )
+    return matcher

@@ -56,3 +56,16 @@ class Pattern:
     def starts_with(self, words: tuple[str, ...]) -> bool:
         """Return whether the first words of the pattern are these, wildcards compared as text."""
         return self.words[: len(words)] == words
+
+
+def parsed(pattern: object) -> Pattern:
+    """Return an argument that must be a pattern already parsed.
+
+    Raises
+    ------
+    TypeError
+        If it is anything else.
+    """
+    if not isinstance(pattern, Pattern):
+        raise TypeError(f"pattern must be a Pattern, which Dialect.pattern makes, not {type(pattern).__name__}")
+    return pattern

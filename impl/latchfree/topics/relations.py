@@ -14,10 +14,11 @@ import string
 from collections.abc import Iterable, Iterator
 from itertools import count, product
 
+from latchfree.arguments import many
 from latchfree.topics.dialects import Dialect, get_dialect
 from latchfree.topics.engines.locked_trie import LockedTrie
 from latchfree.topics.errors import InvalidTopic
-from latchfree.topics.matcher import Matcher
+from latchfree.topics.matcher import Matcher, checked_matcher
 from latchfree.topics.pattern import Kind, Pattern
 from latchfree.topics.subscription import S, Subscription
 
@@ -166,7 +167,7 @@ def subsumes(wide: str, narrow: str, dialect: str | Dialect) -> bool:
 
 
 def overlapping(matcher: Matcher[S], pattern: str) -> Iterator[Subscription[S]]:
-    """Yield the subscriptions whose patterns overlap with a pattern: an exact reverse match.
+    """Return the subscriptions whose patterns overlap with a pattern: an exact reverse match.
 
     Tries, and what is around them, follow the pattern from word to word: for ``+/score`` to all first words, and from
     there only to ``score``, ``+`` and ``#``. Of the other matchers every different pattern is compared, once.
@@ -178,17 +179,23 @@ def overlapping(matcher: Matcher[S], pattern: str) -> Iterator[Subscription[S]]:
     pattern : str
         A pattern in the dialect of the matcher.
 
-    Yields
-    ------
-    Subscription
+    Returns
+    -------
+    iterator of Subscription
 
     Raises
     ------
+    TypeError
+        If `matcher` is none.
     InvalidPattern
         If the pattern breaks a rule of the matcher's dialect.
     """
+    asked = checked_matcher(matcher).dialect.pattern(pattern)
+    return _overlapping(matcher, pattern, asked)
+
+
+def _overlapping(matcher: Matcher[S], pattern: str, asked: Pattern) -> Iterator[Subscription[S]]:
     dialect = matcher.dialect
-    asked = dialect.pattern(pattern)
     known: dict[str, bool] = {}
     for each in _may_overlap(matcher, asked):
         if each.pattern not in known:
@@ -261,7 +268,7 @@ def without_subsumed(patterns: list[str], dialect: str | Dialect) -> list[str]:
         See `subsumes`.
     """
     dialect = get_dialect(dialect)
-    parsed = {text: dialect.pattern(text) for text in patterns}
+    parsed = {text: dialect.pattern(text) for text in many(patterns, "patterns", "a list")}
     order = sorted(parsed, key=lambda text: -parsed[text].wildcards)
     trie = LockedTrie[int](dialect)
     for rank, text in enumerate(order):

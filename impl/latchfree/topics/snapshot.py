@@ -50,7 +50,7 @@ class Snapshot(ABC, Generic[S]):
         return self.subscriptions()
 
     def __contains__(self, subscription: object) -> bool:
-        return any(each == subscription for each in self)
+        return isinstance(subscription, Subscription) and any(each == subscription for each in self)
 
     def pairs(self) -> frozenset[tuple[str, S]]:
         """Return the (pattern, subscriber) pairs, each once."""
@@ -58,5 +58,7 @@ class Snapshot(ABC, Generic[S]):
 
     def since(self, earlier: Snapshot[S]) -> Difference[S]:
         """Return the subscriptions that came and went since an earlier snapshot of the same matcher."""
+        if not isinstance(earlier, Snapshot):
+            raise TypeError(f"earlier must be a snapshot of the same matcher, not {type(earlier).__name__}")
         now, then = frozenset(self), frozenset(earlier)
         return Difference(now - then, then - now)

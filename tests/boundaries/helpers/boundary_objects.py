@@ -39,6 +39,7 @@ from latchfree import (
     Snapshot,
     Subscription,
     TopicFilter,
+    UnreadMessage,
 )
 from latchfree.sketches import (
     KLL,
@@ -351,8 +352,8 @@ def _retained() -> RetainedTopics[object]:
     return made
 
 
-def _topics(world: World) -> ConcurrentTrie:
-    return _subscribed(ConcurrentTrie(arena=world.arena()), texts=True)
+def _topics(world: World, *, texts: bool = False) -> ConcurrentTrie:
+    return _subscribed(ConcurrentTrie(arena=world.arena()), texts=texts)
 
 
 def _shared_topics(world: World) -> ConcurrentTrie:
@@ -467,6 +468,7 @@ _MAPS: Final[dict[str, Callable[[World], Any]]] = {
 
 _TOPICS: Final[dict[str, Callable[[World], Any]]] = {
     "private": _topics,
+    "numbers and texts": lambda world: _topics(world, texts=True),
     "mqtt": _mqtt,
     "shared": _shared_topics,
     "closed": _closed(_shared_topics),
@@ -564,6 +566,7 @@ VARIANTS: Final[dict[str, dict[str, Callable[[World], Any]]]] = {
     "ConcurrentTrie": _TOPICS,
     "TrieSnapshot": {
         "private": _snapshot(_topics),
+        "numbers and texts": _snapshot(lambda world: _topics(world, texts=True)),
         "shared": _snapshot(_shared_topics),
         "closed": _snapshot(_shared_topics, close="snapshot"),
         "arena closed": _snapshot(_shared_topics, close="arena"),
@@ -587,7 +590,7 @@ VARIANTS: Final[dict[str, dict[str, Callable[[World], Any]]]] = {
     "RemoteInterest": {"filled": lambda world: _interest()},
     "FieldMatcher": {"filled": lambda world: _fields()},
     "TopicFilter": {"filled": lambda world: TopicFilter(["a.b", "a.*"])},
-    "Dialect": {"amqp": lambda world: AMQP, "own": lambda world: world.dialect(longest=1 << 40)},
+    "Dialect": {"amqp": lambda world: AMQP, "own": lambda world: world.dialect(longest=40_000)},
     "Pattern": {"parsed": lambda world: AMQP.pattern("a.*.#")},
     "Kind": {"one": lambda world: Kind.ONE},
     "Subscription": {"one": lambda world: Subscription(1, "a.b", 1)},
@@ -617,6 +620,7 @@ VARIANTS: Final[dict[str, dict[str, Callable[[World], Any]]]] = {
     "Columns": {"two": lambda world: _columns()},
     "Verdict": {"ok": lambda world: check(_history())},
     "Verdicts": {"two": lambda world: check_many(_columns(), ["x", "x"])},
+    "UnreadMessage": {"one": lambda world: UnreadMessage(0, b"x", ValueError("x"))},
     "RingCounts": {"one": lambda world: _ring(world).counts()},
     "Judged": {"one": lambda world: judge_parts(_history())},
     "Part": {"one": lambda world: judge_parts(_history()).parts[0]},

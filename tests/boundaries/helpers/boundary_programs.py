@@ -12,6 +12,7 @@ from typing import Final
 
 import boundary_recipes
 from boundary_arguments import good
+from boundary_errors import JUDGED, PLAIN
 from boundary_objects import VARIANTS
 from boundary_surface import Member, resolve, surface
 from boundary_values import VALUES
@@ -98,6 +99,21 @@ def programs(seed: int) -> Iterator[Program]:
             for _ in range(_PAIRS if count > 1 else 0):
                 first, second = sorted(rng.sample(range(count), 2))
                 yield Program(member, variant, ((first, rng.choice(names)), (second, rng.choice(names))))
+
+
+def plain() -> list[Program]:
+    """Return the programs of the judged packages with one plain wrong argument each, on objects in their first state.
+
+    And, of each call, one without a wrong argument in each state: whole, closed, unlinked, pickled.
+    """
+    found = []
+    for member in members():
+        if not member.owner.startswith(JUDGED):
+            continue
+        first, *others = variants_of(member)
+        found += [Program(member, variant, ()) for variant in (first, *others)]
+        found += [Program(member, first, ((at, name),)) for at in range(len(member.parameters)) for name in PLAIN]
+    return found
 
 
 def quick(seed: int, each: int) -> list[Program]:

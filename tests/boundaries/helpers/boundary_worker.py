@@ -23,8 +23,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from boundary_arguments import good
+from boundary_errors import unclear
 from boundary_objects import VARIANTS, World, contents
-from boundary_programs import Program, programs, quick
+from boundary_programs import Program, plain, programs, quick, variants_of
 from boundary_surface import Member, resolve
 from boundary_values import ACTING, VALUES
 
@@ -166,7 +167,9 @@ def _call(program: Program, world: World, positional: list[Any], named: dict[str
         return f"compiled code leaves an array: {''.join(traceback.format_exception(raised))}"
     if isinstance(raised, AssertionError) and not isinstance(raised, ExplorationFailed):  # that one is a verdict
         return f"an assertion failed: {''.join(traceback.format_exception(raised))}"
-    return None
+    return (
+        None if raised is None else unclear(raised, member, program.hostile, program.variant == variants_of(member)[0])
+    )
 
 
 def _in_child(call: Any) -> str | None:
@@ -195,7 +198,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     os.dup2(1, 3)
     os.dup2(2, 1)
-    every = list(programs(seed)) if each == 0 else quick(seed, each)
+    every = plain() if each < 0 else list(programs(seed)) if each == 0 else quick(seed, each)
     folder = Path(sys.argv[5])
     os.chdir(folder)
     gc.freeze()  # a collection looks at what the programs made, not at all that is imported

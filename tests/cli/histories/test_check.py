@@ -84,6 +84,19 @@ def test_a_weaker_promise_may_hold() -> None:
     assert weaker.exit_code == exits.OK
 
 
+def test_updates_may_be_kept_back() -> None:
+    """Of three adds of one process a read misses two: right with a relaxation of 2, wrong with 1."""
+    adds: Operations = [(0, "add", [1], None, 2 * at, 2 * at + 1) for at in range(3)]
+    file = write("buffers.jsonl", one=[*adds, (1, "read", [], 1, 6, 7)])
+    relaxed = file, "--model", "counter", "--criterion", "intermediate-value", "--relaxation"
+    assert check(*relaxed, "2").exit_code == exits.OK
+    result = check(*relaxed, "1")
+    assert result.exit_code == exits.VIOLATION
+    assert "--criterion intermediate-value --relaxation 1" in result.stdout + result.stderr
+    assert check(*relaxed[:-1]).exit_code == exits.VIOLATION
+    assert check(*relaxed, "-1").exit_code == exits.USAGE
+
+
 @pytest.mark.parametrize("engine", ["auto", "frontier", "wgl", "python", "smt"])
 def test_the_engine_is_chosen(engine: str) -> None:
     result = check(write("stale.jsonl", one=STALE), "--model", "map", "--engine", engine, "--json")
@@ -116,6 +129,10 @@ def test_a_malformed_file_leaves_no_verdict() -> None:
         (["absent.jsonl", "--model", "map"], "absent.jsonl: No such file"),
         (["good.jsonl", "--model", "map", "--engine", "magic"], "--engine 'magic' is unknown; choose one of auto, "),
         (["good.jsonl", "--model", "map", "--criterion", "luck"], "--criterion 'luck' is unknown; choose one of lin"),
+        (
+            ["good.jsonl", "--model", "map", "--relaxation", "2"],
+            "--relaxation is for --criterion intermediate-value; leave it out with linearizability",
+        ),
         (
             ["good.jsonl", "--model", "map", "--criterion", "sequential-consistency", "--engine", "wgl"],
             "--engine is for linearizability; leave it out with --criterion sequential-consistency",

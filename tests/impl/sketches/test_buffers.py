@@ -68,6 +68,51 @@ def test_a_buffer_makes_what_adding_makes(kind):
         assert sketch.to_bytes() == alone.to_bytes()
 
 
+COUNTED = {"count": CountMin, "conservative": lambda: CountMin(conservative=True), "top": lambda: TopK(5)}
+
+
+@pytest.mark.parametrize("kind", COUNTED)
+@pytest.mark.parametrize("most", [1, 3, 16])
+def test_counts_that_wait(kind, most):
+    adds = [(item, 1 + (7 * k + n) % 5) for k in range(20) for n, item in enumerate(ITEMS)]
+    alone, sketch = COUNTED[kind](), COUNTED[kind]()
+    for item, count in adds:
+        alone.add(item, count)
+    with sketch.buffered(most) as buffer:
+        for place, (item, count) in enumerate(adds):
+            buffer.add(item, np.uint8(count) if place % 3 else count)
+            assert 1 <= buffer.waiting <= most
+    assert sketch.added == alone.added == sum(count for _, count in adds)
+    texts, numbers = ["tea", b"oat", "Tüte", "np", "", b"rye", "x" * 96], [5, -(2**63), 7, 2]
+    assert [sketch.estimate(item) for item in texts + numbers] == [alone.estimate(item) for item in texts + numbers]
+    if kind == "top":
+        assert sketch.top() == alone.top()
+        assert {type(item) for item, _ in sketch.top()} <= {str, bytes, int}
+
+
+@pytest.mark.parametrize("kind", COUNTED)
+@pytest.mark.parametrize("count", [0, -1, 1 << 32, 1.0, True, None, "1", np.ones(2, int)])
+def test_a_wrong_count_is_refused_when_it_comes(kind, count):
+    sketch = COUNTED[kind]()
+    with sketch.buffered() as buffer:
+        with pytest.raises((TypeError, ValueError), match=r"count must be .*from 1 to 4,294,967,295"):
+            buffer.add("tea", count)
+        assert buffer.waiting == 0
+    assert sketch.added == 0
+
+
+def test_an_add_with_a_count_waits_as_one():
+    """An answer misses whole adds: four of them here, and so all that these count."""
+    sketch = CountMin()
+    with sketch.buffered(4) as buffer:
+        for count in (10, 20, 30, 40):
+            buffer.add("tea", count)
+        assert (buffer.waiting, sketch.estimate("tea")) == (4, 0)
+        buffer.add("tea", 50)
+        assert (buffer.waiting, sketch.estimate("tea")) == (1, 100)
+    assert sketch.estimate("tea") == 150
+
+
 def test_numbers():
     alone, sketch = KLL(0.02, seed=1), KLL(0.02, seed=1)
     for k in range(3_000):

@@ -112,5 +112,5 @@ def test_floats_of_32_bits_are_refused():
     sketch.update(np.arange(100, dtype=np.float32))
     with pytest.raises(SketchInvalid, match="of other items than 64-bit floats"):
         KLL.from_datasketches(sketch.serialize())
-    with pytest.raises(TypeError, match="takes bytes, got str"):
+    with pytest.raises(TypeError, match="data must be bytes of a kll_doubles_sketch, got str"):
         KLL.from_datasketches("abc")

@@ -170,7 +170,7 @@ def test_what_is_no_sketch_of_theirs():
         SketchMismatch, match=r"HyperLogLog places items by the hash 'latchfree', .* make the sketch with hash="
     ):
         HyperLogLog().to_datasketches()
-    with pytest.raises(TypeError, match="from_datasketches takes bytes, got str"):
+    with pytest.raises(TypeError, match="data must be bytes for from_datasketches, got str"):
         HyperLogLog.from_datasketches("abc")
     with pytest.raises(ValueError, match="hash must be one of 'latchfree', 'datasketches', got 'spark'"):
         HyperLogLog(hash="spark")

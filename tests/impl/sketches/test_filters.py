@@ -274,7 +274,8 @@ def test_threads_grow_layers():
         layers = layers_of(sketch._place.shape)
         counts = [int(sketch._place.cells[8 + 8 * k + 5]) for k in range(sketch.layers)]
         for count, layer in zip(counts[:-1], layers, strict=False):
-            assert layer[4] <= count <= layer[4] + THREADS - 1
+            portion = max(layer[4] >> 8, 1)  # new items that a thread counts together, when the layer fills
+            assert layer[4] <= count <= layer[4] + THREADS * portion - 1
 
 
 def test_threads_fade_and_set():

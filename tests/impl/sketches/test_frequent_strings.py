@@ -101,5 +101,5 @@ def test_bytes_that_are_refused(change, text):
 
 
 def test_what_is_no_bytes():
-    with pytest.raises(TypeError, match="from_datasketches takes bytes, got dict"):
+    with pytest.raises(TypeError, match="data must be bytes for from_datasketches, got dict"):
         TopK.from_datasketches({})

@@ -90,7 +90,7 @@ def test_what_is_refused_is_named(sketch):
     with pytest.raises(SketchInvalid, match=r"its shape needs|the most is|has the shape|its layers are not"):
         from_bytes(with_crc(data[:32] + b"\x09" + data[33:]))
     for wrong in ("text", None, 5):
-        with pytest.raises(TypeError, match="takes bytes"):
+        with pytest.raises(TypeError, match="data must be bytes for from_bytes, got"):
             from_bytes(wrong)
 
 

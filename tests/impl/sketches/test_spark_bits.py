@@ -79,5 +79,5 @@ def test_what_is_refused_says_how():
         Bloom(10, hash="spark")
     with pytest.raises(ValueError, match="seed of hash 'spark-v1' must be from 0 to 0, got 1"):
         Bloom(10, hash="spark-v1", seed=1)
-    with pytest.raises(TypeError, match="from_spark takes bytes, got None"):
+    with pytest.raises(TypeError, match="data must be bytes for from_spark, got None"):
         Bloom.from_spark(None)

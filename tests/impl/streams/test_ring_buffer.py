@@ -1,11 +1,13 @@
 """The ring buffer in one thread: a bounded deque; and what it refuses."""
 
+import asyncio
 import contextlib
 import multiprocessing
 from collections import deque
 
 import numpy as np
 import process_bodies
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -71,18 +73,45 @@ def test_a_capacity_is_a_power_of_two(capacity, use):
         RingBuffer(capacity)
 
 
+NO_INTEGERS = (1.0, "1", None, True, np.bool_(True), np.arange(2))
+MANY = [
+    ([1, 2.5], TypeError, "values, element 1: a ring buffer holds integers.*got float 2.5"),
+    (["a"], TypeError, "values, element 0: .*got str 'a'"),
+    ([[1]], TypeError, "values, element 0: .*got list"),
+    ([1, None], TypeError, "values, element 1: .*got NoneType"),
+    ([1, True], TypeError, "values, element 1: .*got bool True"),
+    ([5, 1 << 64], ValueError, "values, element 1: .*not 18446744073709551616"),
+    (np.array([1, 1 << 63], np.uint64), ValueError, "values must be .*element 1 is 9223372036854775808"),
+    (np.array([[1]]), ValueError, "values must have one dimension, got 2"),
+    (np.array([1.0]), TypeError, "values must be .*got an array of float64"),
+    (pa.array([1, None]), ValueError, "values must be integers.*element 1 is null"),
+    (pa.chunked_array([[1, 2], [None]]), ValueError, "values must be integers.*element 2 is null"),
+    (pa.array([1.5]), TypeError, "values must be .*got an Arrow array of double"),
+    ("ab", TypeError, "values must be a sequence or an array, not one str; for one use put"),
+    (b"ab", TypeError, "not one bytes; for one use put"),
+    (7, TypeError, "not one int; for one use put"),
+    (None, TypeError, "not one NoneType; for one use put"),
+    ({1: 2}, TypeError, "not one dict; for one use put"),
+    ({1, 2}, TypeError, "values must be in an order"),
+]
+
+
 def test_what_is_no_integer_of_64_bits_is_refused_and_nothing_changes():
     ring = RingBuffer(8)
-    for bad, error in ((1 << 63, ValueError), (-(1 << 63) - 1, ValueError), (1.0, TypeError), ("1", TypeError)):
-        with pytest.raises(error):
-            ring.try_put(bad)
-    for bad, error in (([1, 2.5], TypeError), (["a"], TypeError), ([[1]], ValueError), ([1, None], TypeError)):
-        with pytest.raises(error, match=r"put_many takes|holds integers from"):
+    for bad, error in (
+        (1 << 63, ValueError),
+        (-(1 << 63) - 1, ValueError),
+        *((each, TypeError) for each in NO_INTEGERS),
+    ):
+        for call in (ring.try_put, ring.put, lambda value: asyncio.run(ring.aput(value))):
+            with pytest.raises(error, match=r"a ring buffer holds integers from -2\*\*63 to 2\*\*63 - 1"):
+                call(bad)
+    for bad, error, text in MANY:
+        with pytest.raises(error, match=text):
             ring.put_many(bad)
-    with pytest.raises(ValueError, match="not 9223372036854775808"):
-        ring.put_many(np.array([1, 1 << 63], np.uint64))
-    with pytest.raises(ValueError, match="at least 0 values"):
-        ring.get_many(-1)
+    for bad, error in ((-1, ValueError), (True, TypeError), (1.0, TypeError), (None, TypeError)):
+        with pytest.raises(error, match=r"most must be .*0 or more, got"):
+            ring.get_many(bad)
     with pytest.raises(ValueError, match="stall_timeout must be at least 0"):
         RingBuffer(2, stall_timeout=-1)
     assert len(ring) == 0
@@ -92,6 +121,10 @@ def test_batches_take_arrays_of_any_integers():
     ring = RingBuffer(8)
     assert ring.put_many(np.array([1, -2], np.int8)) == 2
     assert ring.put_many(np.array([3, 9, 4, 9], np.uint32)[::2]) == 2
+    assert ring.put_many(pa.chunked_array([[5], [], [6]])) == ring.put_many(n for n in (5, 6)) == 2
+    assert ring.get_many(4).tolist() == [1, -2, 3, 4]
+    assert ring.get_many(4).tolist() == [5, 6, 5, 6]
+    ring.put_many([1, -2, 3, 4])
     assert ring.put_many([]) == ring.put_many(range(0)) == 0
     to_read = np.array([5, 6])
     to_read.flags.writeable = False  # as the values of an Arrow array are

@@ -391,12 +391,16 @@ def test_wrong_arguments_are_refused_before_memory_is_touched(arena):
         (None, TypeError),
         (1j, TypeError),
         (np.ones(2), TypeError),
+        (True, TypeError),
     ):
         with pytest.raises(error, match="stall_timeout must be"):
             RingBuffer(8, arena=arena, stall_timeout=bad)
     for capacity, error in ((2**70, ValueError), (-(2**70), ValueError), (8.0, TypeError), ("8", TypeError)):
         with pytest.raises(error):
             RingBuffer(capacity, arena=arena)
+    for weak in (1, 0, "no", None):
+        with pytest.raises(TypeError, match="weak must be True or False, got"):
+            RingBuffer(8, arena=arena, weak=weak)
     with pytest.raises(TypeError, match="arena must be an Arena, not str"):
         RingBuffer(8, arena="name")
     assert arena.allocated == allocated
@@ -418,7 +422,7 @@ def test_wrong_arguments_are_refused_before_memory_is_touched(arena):
     with pytest.raises(ValueError, match="masked"):
         ring.put_many(np.ma.array([1, 2], mask=[False, True]))
     assert ring.get_many(2**80).tolist() == [1, 2]
-    for timeout in (float("inf"), 10**400, np.float32(1), True, 0):
+    for timeout in (float("inf"), 10**400, np.float32(1), 0):
         assert RingBuffer(8, arena=arena, stall_timeout=timeout).try_put(1)
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import pickle
 import signal
 import threading
 
@@ -13,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from threads_together import together
 
-from latchfree import Arena, ArenaFull, MessageRing, RingEmpty, RingFull, RingShutDown
+from latchfree import Arena, ArenaFull, MessageRing, MessageUnreadable, RingEmpty, RingFull, RingShutDown, UnreadMessage
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 
@@ -72,7 +73,7 @@ def test_a_string_without_an_encoding_is_refused():
     ring = MessageRing(4, "str")
     before = ring._arena.allocated
     for call in (ring.put, ring.try_put, lambda wrong: ring.put_many(["tea", wrong])):
-        with pytest.raises(ValueError, match="has an encoding in UTF-8; this one has none"):
+        with pytest.raises(ValueError, match="must have an encoding in UTF-8, this one has none"):
             call("\ud800")
     assert (len(ring), ring._arena.allocated) == (0, before)
 
@@ -214,14 +215,60 @@ def test_who_is_interrupted_waiting_for_room_frees_what_the_ring_has_not_got():
     assert ring._arena.allocated <= before
 
 
-def test_a_message_that_cannot_be_read_is_lost_and_its_memory_is_not():
-    ring = MessageRing(4, holds="pickle")
+def test_nothing_is_lost_beside_a_message_that_cannot_be_read():
+    ring = MessageRing(8, holds="pickle")
     before = ring._arena.allocated
-    ring.put_many([1, GivesUp(), 3])
-    with pytest.raises(ZeroDivisionError) as raised:
-        ring.get_many(4)
-    assert raised.value.__notes__ == ["message 2 of 3 that get_many has taken; the others are lost"]
+    ring.put_many([1, GivesUp(), 3, GivesUp()])
+    with pytest.raises(
+        MessageUnreadable, match=r"message 2 of 4 cannot be read \(ZeroDivisionError: .*, and 1 more"
+    ) as raised:
+        ring.get_many(8)
+    error = raised.value
+    assert error.messages == [1, 3]
+    assert [(each.place, each.data, type(each.error)) for each in error.unread] == [
+        (place, pickle.dumps(GivesUp(), pickle.HIGHEST_PROTOCOL), ZeroDivisionError) for place in (1, 3)
+    ]
+    assert error.__cause__ is error.unread[0].error
     assert (len(ring), ring._arena.allocated) == (0, before)
+    again = pickle.loads(pickle.dumps(MessageUnreadable(1, [UnreadMessage(0, b"x", ValueError("y"))], [5])))
+    assert (again.messages, again.unread[0].data) == ([5], b"x")
+
+
+@pytest.mark.parametrize("call", ["get", "try_get", "aget"])
+def test_one_message_that_cannot_be_read_is_in_the_error(call):
+    ring = MessageRing(4, holds="pickle")
+    ring.put(GivesUp())
+    ring.put("tea")
+    with pytest.raises(MessageUnreadable, match="this message cannot be read") as raised:
+        asyncio.run(ring.aget()) if call == "aget" else getattr(ring, call)()
+    assert raised.value.unread == [(0, pickle.dumps(GivesUp(), pickle.HIGHEST_PROTOCOL), raised.value.__cause__)]
+    assert raised.value.messages == []
+    assert ring.get() == "tea"
+
+
+@pytest.mark.parametrize(
+    ("holds", "messages", "text"),
+    [
+        ("str", "ab", "messages must be a sequence or an array, not one str; for one use put"),
+        ("pickle", "ab", "not one str; for one use put"),
+        ("bytes", b"ab", "not one bytes; for one use put"),
+        ("pickle", {"a": 1}, "not one dict; for one use put"),
+        ("pickle", 5, "not one int; for one use put"),
+        ("str", ["tea", 5], "messages, element 1: this ring holds strings, not int 5"),
+        ("str", pa.array(["tea", None]), "messages, element 1: this ring holds strings, not NoneType"),
+    ],
+)
+def test_wrong_messages_are_named_and_none_is_put(holds, messages, text):
+    ring = MessageRing(4, holds)
+    with pytest.raises(TypeError, match=text):
+        ring.put_many(messages)
+    assert len(ring) == 0
+
+
+def test_arrow_strings_are_messages():
+    ring = MessageRing(4, "str")
+    assert ring.put_many(pa.chunked_array([["tea"], ["oat"]])) == 2
+    assert ring.get_many(4) == ["tea", "oat"]
 
 
 class GivesUp:

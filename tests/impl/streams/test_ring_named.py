@@ -143,9 +143,13 @@ def test_a_file_keeps_ring_and_messages(tmp_path):
     with Arena.open(path) as arena:
         assert MessageRing.open(arena, "texts").get_many(9) == ["tea", "", "ü" * 500]
         assert RingBuffer.open(arena, "ints").get_many(9).tolist() == [0, 1, 2, 3, 4]
-        with pytest.raises(ValueError, match="holds messages; open it with MessageRing"):
+        with pytest.raises(
+            ValueError, match=r"'texts' is a MessageRing, not a RingBuffer; open it with MessageRing\.open"
+        ):
             RingBuffer.open(arena, "texts")
-        with pytest.raises(ValueError, match="holds integers; open it with RingBuffer"):
+        with pytest.raises(
+            ValueError, match=r"'ints' is a RingBuffer, not a MessageRing; open it with RingBuffer\.open"
+        ):
             MessageRing.open(arena, "ints")
 
 

@@ -36,7 +36,7 @@ WRONG = {
     "a null": (pa.array([1, None]), ValueError, "row 1"),
     "None": ([None, 1], ValueError, "row 0"),
     "text": (["1", "2"], TypeError, "row 0"),
-    "one text": ("12", TypeError, "row 0"),
+    "one text": ("12", TypeError, "not one str"),
     "huge": ([1, 1 << 80], ValueError, "row 1"),
     "huge negative": ([-(1 << 80), 1], ValueError, "row 0"),
     "a matrix": (np.zeros((2, 2), np.int64), ValueError, "shape"),

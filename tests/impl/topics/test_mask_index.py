@@ -62,7 +62,7 @@ def test_patterns_that_break_a_rule_are_named(bad):
 def test_arguments():
     with pytest.raises(ValueError, match="there are 1 patterns and 2 subscribers"):
         MaskIndex.build(["a"], [1, 2], "mqtt")
-    with pytest.raises(ValueError, match="most_groups must be 0 to 48, not 49"):
+    with pytest.raises(ValueError, match="most_groups must be from 0 to 48, got 49"):
         MaskIndex.build(["a"], [1], "mqtt", most_groups=49)
     with pytest.raises(ValueError, match="subscribers must not be null, element 1 is"):
         MaskIndex.build(["a", "b"], pa.array([1, None]), "mqtt")

@@ -142,7 +142,7 @@ def test_what_is_subsumed_is_left_out_and_the_likeliest_comes_first():
     assert filtering.patterns[0] == "+/+"
     assert filtering.has_interest("x/y")
     assert filtering.evaluated == 1
-    with pytest.raises(ValueError, match="block must be 1 or more, not 0"):
+    with pytest.raises(ValueError, match="block must be 1 or more, got 0"):
         TopicFilter([], "mqtt", block=0)
 
 

@@ -185,7 +185,7 @@ def test_the_cache_names_rows_and_limits():
     with pytest.raises(InvalidTopic) as caught:
         cached.match_many(pa.array(["a", "b", "a", "c", "a/+"]))
     assert caught.value.row == 4
-    with pytest.raises(ValueError, match=r"sweep must be 1 to entries \(4\), not 5"):
+    with pytest.raises(ValueError, match=r"sweep must be from 1 to 4, got 5"):
         CachedMatcher(LockedTrie("mqtt"), entries=4, sweep=5)
 
 
@@ -239,10 +239,10 @@ def test_remote_interest_refuses():
     remote = RemoteInterest("nats")
     with pytest.raises(InvalidPattern):
         remote.apply(RoutedSubKey("r", "A", "a..b"))
-    with pytest.raises(ValueError, match="a weight must be 0 or more, not -1"):
+    with pytest.raises(ValueError, match="weight must be 0 or more, got -1"):
         remote.apply(RoutedSubKey("r", "A", "a"), -1)
     for wrong in (float("nan"), 1.0, True, "1", None):
-        with pytest.raises(TypeError, match="a weight must be an int"):
+        with pytest.raises(TypeError, match="weight must be an integer, 0 or more"):
             remote.apply(RoutedSubKey("r", "A", "a"), wrong)
     with pytest.raises(KeyError, match="apply it first"):
         remote.update_weight(RoutedSubKey("r", "A", "a"), 2)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from latchfree.sketches.common.items import whole
+from latchfree.arguments import whole
 from latchfree.structures import BLOOM, COUNT_MIN, HYPERLOGLOG
 
 #: Our own; a sketch that is hashed by it has no such number in its shape.

@@ -7,13 +7,13 @@ Example: ``["tea", "oat"]`` becomes an array of two hashes. A string is hashed a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from operator import index
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from latchfree.ctrie.codecs import Codec, as_bytes, codec_for, shown
+from latchfree.arguments import shown, whole
+from latchfree.ctrie.codecs import Codec, as_bytes, codec_for
 from latchfree.ctrie.columns import Column, to_column
 from latchfree.extras import is_arrow, optional
 from latchfree.sketches.border import SKETCH
@@ -29,15 +29,22 @@ _DATA: Final = bytes.__basicsize__ - 1
 ANY_LENGTH: Final = 1 << 62
 
 
-def _codec_for_item(item: Any) -> Codec[Any]:
+def _codec_for_item(item: Any, what: str = "items") -> Codec[Any]:
     """Return the codec of an item."""
     if isinstance(item, str):
         return codec_for(str)
     if isinstance(item, bytes | bytearray | memoryview):
         return codec_for(bytes)
-    if isinstance(item, bool | np.bool_) or not hasattr(type(item), "__index__"):
-        raise TypeError(f"items must be str, bytes or int, got {type(item).__name__} {shown(item)}")
+    if isinstance(item, bool | np.bool_ | np.ndarray) or not hasattr(type(item), "__index__"):
+        raise TypeError(f"{what} must be str, bytes or int, got {type(item).__name__} {shown(item)}")
     return codec_for(int)
+
+
+def _encoded(codec: Codec[Any], item: Any) -> Any:
+    try:
+        return codec.encode(item)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"item: {error}") from None
 
 
 def hash_of(item: Any, seed: int) -> int:
@@ -49,15 +56,16 @@ def hash_of(item: Any, seed: int) -> int:
         If it is no str, bytes or int of 64 bits.
     """
     codec = _codec_for_item(item)
+    encoded = _encoded(codec, item)
     if codec.word:
-        number: int = SKETCH.hash_int(seed, codec.encode(item))
+        number: int = SKETCH.hash_int(seed, encoded)
         return number
-    data = as_bytes(codec, codec.encode(item))
+    data = as_bytes(codec, encoded)
     found: int = SKETCH.hash_blob(seed, id(data) + _DATA, len(data))
     return found
 
 
-def _plain(array: Any) -> tuple[Any, Codec[Any]]:
+def _plain(array: Any, what: str) -> tuple[Any, Codec[Any]]:
     """Return an Arrow array as columns take it, and the codec of its items."""
     kind = array.type
     if pa.types.is_dictionary(kind):
@@ -75,11 +83,18 @@ def _plain(array: Any) -> tuple[Any, Codec[Any]]:
         return array, codec_for(bytes)
     if pa.types.is_null(kind) and len(array) == 0:
         return array.cast(pa.int64()), codec_for(int)
-    raise TypeError(f"items must be strings, bytes or integers, got an Arrow array of {kind}")
+    raise TypeError(f"{what} must be strings, bytes or integers, got an Arrow array of {kind}")
 
 
-def column_of(items: Any) -> Column:
+def column_of(items: Any, what: str = "items") -> Column:
     """Return many items as a column of one kind.
+
+    Parameters
+    ----------
+    items : Arrow array, NumPy array or sequence
+        The items.
+    what : str
+        What errors call them.
 
     Raises
     ------
@@ -91,21 +106,23 @@ def column_of(items: Any) -> Column:
         return items.column
     if isinstance(items, str | bytes | bytearray | memoryview) or not isinstance(items, Iterable):
         raise TypeError(
-            f"items must be an Arrow or NumPy array or a sequence, got {type(items).__name__}; for one item use add"
+            f"{what} must be an Arrow or NumPy array or a sequence, got {type(items).__name__}; for one item use add"
         )
     if is_arrow(items):
-        items, codec = _plain(items)
+        items, codec = _plain(items, what)
     else:
         if not isinstance(items, np.ndarray | list | tuple):
             items = list(items)
         if isinstance(items, np.ndarray) and items.ndim == 0:
-            raise TypeError("items must be an array of one dimension, got a NumPy array of none; for one item use add")
+            raise TypeError(
+                f"{what} must be an array of one dimension, got a NumPy array of none; for one item use add"
+            )
         codec = codec_for(int)
         if isinstance(items, np.ndarray) and items.dtype.kind in "US":
             codec = codec_for(str if items.dtype.kind == "U" else bytes)
         elif len(items) and (not isinstance(items, np.ndarray) or (items.dtype == object and items.ndim == 1)):
-            codec = _codec_for_item(items[0])
-    return to_column(items, codec, "items", ANY_LENGTH)
+            codec = _codec_for_item(items[0], what)
+    return to_column(items, codec, what, ANY_LENGTH)
 
 
 class Encoded(NamedTuple):
@@ -140,7 +157,7 @@ def plain_item(item: Any, limit: int) -> str | bytes | int:
         If it is no item, or has more bytes than the limit.
     """
     codec = _codec_for_item(item)
-    encoded = codec.encode(item)
+    encoded = _encoded(codec, item)
     if codec.word:
         return int(encoded)
     data = bytes(as_bytes(codec, encoded))
@@ -157,7 +174,7 @@ def check_size(size: int, limit: int) -> None:
 def one_item(item: Any) -> bytes | int:
     """Return an item as it is hashed: bytes, or an integer; it was checked before."""
     codec = _codec_for_item(item)
-    encoded = codec.encode(item)
+    encoded = _encoded(codec, item)
     return int(encoded) if codec.word else bytes(as_bytes(codec, encoded))
 
 
@@ -205,9 +222,7 @@ def counts_of(counts: Any, length: int, most: int) -> NDArray[np.int64]:
     TypeError, ValueError
         If they are not as many integers from 1 to `most` as there are items.
     """
-    found = column_of(counts)
-    if isinstance(found.data, tuple):
-        raise TypeError("counts must be integers, got strings or bytes")
+    found = to_column(counts, codec_for(int), "counts", ANY_LENGTH)
     if found.length != length:
         raise ValueError(f"there are {length:,} items and {found.length:,} counts; give one for each item")
     wrong = np.flatnonzero((found.data < 1) | (found.data > most))
@@ -217,41 +232,6 @@ def counts_of(counts: Any, length: int, most: int) -> NDArray[np.int64]:
     return counts_found
 
 
-def whole(number: Any, what: str, least: int, most: int) -> int:
-    """Return an argument that is an integer in a range.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is not; the text names the argument and the range.
-    """
-    if isinstance(number, bool | np.bool_) or not hasattr(type(number), "__index__"):
-        raise TypeError(f"{what} must be an integer, got {type(number).__name__} {shown(number)}")
-    found = index(number)
-    if not least <= found <= most:
-        raise ValueError(f"{what} must be from {least:,} to {most:,}, got {shown(found)}")
-    return found
-
-
 def seed_of(seed: Any) -> int:
     """Return an argument that is the seed of a hash."""
     return whole(seed, "seed", 0, (1 << 64) - 1)
-
-
-def fraction(number: Any, what: str, least: float, most: float) -> float:
-    """Return an argument that is a number in a range, NaN not being one.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is not; the text names the argument and the range.
-    """
-    if isinstance(number, bool | str | bytes) or not (hasattr(type(number), "__float__")):
-        raise TypeError(f"{what} must be a number, got {type(number).__name__} {shown(number)}")
-    try:
-        found = float(number)
-    except (OverflowError, TypeError) as error:
-        raise ValueError(f"{what} must be from {least:g} to {most:g}: {error}") from None
-    if not least <= found <= most:
-        raise ValueError(f"{what} must be from {least:g} to {most:g}, got {found:g}")
-    return found

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from latchfree.ctrie.codecs import shown
+from latchfree.arguments import shown
 from latchfree.extras import is_arrow, optional
 
 pa = optional("pyarrow", "check")
@@ -51,7 +51,7 @@ def number_of(item: Any) -> float:
     """
     if isinstance(item, float):
         found = float(item)
-    elif not isinstance(item, bool | np.bool_ | str | bytes | complex) and hasattr(type(item), "__index__"):
+    elif hasattr(type(item), "__index__") and not isinstance(item, bool | np.bool_ | np.ndarray):
         whole = int(item)
         if not -WHOLE <= whole <= WHOLE:
             raise ValueError(f"integers must be from -2**53 to 2**53, to be 64-bit floats, got {shown(whole)}")

@@ -189,7 +189,7 @@ def check_arena(arena: Any) -> Arena:
 
 def unlink(arena: Arena, name: str, kind: int) -> None:
     """Take a sketch out of an arena's directory, refuse calls on it from then on, and free its memory."""
-    found = check_arena(arena).directory.find(name, kind)
+    found = check_arena(arena).directory.find(name, kind, call="unlink")
     maker = arena.identity
 
     def dismantle(entry: Entry) -> None:

@@ -60,7 +60,7 @@ def pack(kind: int, shape: Shape, seed: int, added: int, cells: NDArray[np.uint6
 def bytes_of(data: Any, caller: str = "from_bytes") -> bytes:
     """Return bytes; raise TypeError for what is none, which names the caller."""
     if not isinstance(data, bytes | bytearray | memoryview):
-        raise TypeError(f"{caller} takes bytes, got {type(data).__name__}")
+        raise TypeError(f"data must be bytes for {caller}, got {type(data).__name__}")
     return bytes(data)
 
 

@@ -32,6 +32,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from latchfree.arguments import hashable
 from latchfree.topics.dialects import exact_bytes
 
 #: Integers from minus this up to, but not including, this stand for themselves.
@@ -168,7 +169,7 @@ class OwnSubscribers:
         if _is_inline(subscriber):
             assert isinstance(subscriber, int)
             return subscriber, None
-        key = type(subscriber), subscriber
+        key = type(subscriber), hashable(subscriber, "subscriber")
         known = self._places.get(key)
         if known is not None and known.take():
             return known.word, None

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from latchfree.arena import Arena
+from latchfree.arguments import hashable, many
 from latchfree.ctrie.recovery import reclaim_all
 from latchfree.ctrie.store import HASH_MASK_ALL, refused
 from latchfree.errors import ArenaFull, LatchfreeError
@@ -166,6 +167,7 @@ class ConcurrentTrie(Reader[S]):
         ValueError
             If the structure is no topic trie.
         """
+        _checked_arena(arena).directory.find(name, TOPIC_TRIE, call="unlink")
         store = ConcurrentTrie.open(arena, name)._store
         if store.clear() is NotImplemented:
             store.insist(store.clear, refused, anew=True)
@@ -216,7 +218,7 @@ class ConcurrentTrie(Reader[S]):
         ArenaFull
             If there is no room; ``done`` says how many rows took effect.
         """
-        texts = list(patterns)
+        texts = list(many(patterns, "patterns", "subscribe"))
         for row, text in enumerate(texts):
             parse_pattern(self.dialect, text, queue, row)
         made: list[Subscription[S]] = []
@@ -299,6 +301,7 @@ class ConcurrentTrie(Reader[S]):
 
     def unsubscribe_all(self, subscriber: S) -> list[Subscription[S]]:
         """Take all subscriptions of a subscriber away, one after another, and return them."""
+        hashable(subscriber, "subscriber")
         with self.snapshot() as held:  # closed before the first goes: what it kept would leave no room in a full arena
             subscriptions = list(held.subscriptions_of(subscriber))
         gone = []
@@ -352,7 +355,8 @@ class ConcurrentTrie(Reader[S]):
         return len(self.snapshot())
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} of {self.dialect.name} with {len(self):,} subscriptions>"
+        what = f"{type(self).__name__} of {self.dialect.name}"
+        return f"<{what}, closed>" if self.arena.closed else f"<{what} with {len(self):,} subscriptions>"
 
     def __reduce__(self) -> Any:
         store = self._store
@@ -388,7 +392,7 @@ class ConcurrentTrie(Reader[S]):
 
 def _checked_arena(arena: Arena) -> Arena:
     if not isinstance(arena, Arena):
-        raise TypeError(f"arena must be an Arena, not {type(arena).__name__}")
+        raise TypeError(f"arena must be an Arena, not {type(arena).__name__}; use Arena.create or Arena.open")
     return arena
 
 

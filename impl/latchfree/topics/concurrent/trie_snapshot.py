@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from latchfree.arguments import hashable
 from latchfree.topics.concurrent.narrowing import Nodes
 from latchfree.topics.concurrent.reader import Reader
 from latchfree.topics.concurrent.store import TopicStore
 from latchfree.topics.concurrent.subscribers import Subscribers
 from latchfree.topics.dialects import exact_bytes
-from latchfree.topics.pattern import Pattern
+from latchfree.topics.pattern import Pattern, parsed
 from latchfree.topics.snapshot import Difference, Snapshot
 from latchfree.topics.subscription import S, Subscription
 
@@ -114,12 +115,13 @@ class TrieSnapshot(Reader[S], Snapshot[S]):
     def may_overlap(self, pattern: Pattern) -> list[Subscription[S]]:
         """Return the subscriptions whose patterns overlap with a pattern, and some that do not, by their numbers."""
         hold = self._held()
-        text = self.dialect.separator.join(pattern.words).encode("utf-8", "surrogatepass")
+        text = self.dialect.separator.join(parsed(pattern).words).encode("utf-8", "surrogatepass")
         found = self._read_all(hold, self._store.nodes_near(hold, text))
         return sorted(found, key=lambda each: each.number)
 
     def subscriptions_of(self, subscriber: S) -> Iterator[Subscription[S]]:
         """Return the subscriptions of one subscriber; only these are read."""
+        hashable(subscriber, "subscriber")
         hold = self._held()
         nodes = self._store.nodes_below(hold)
         with self._store.arena.call():

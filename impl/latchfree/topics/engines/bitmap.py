@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from latchfree.arguments import many
 from latchfree.extras import optional, require
 from latchfree.topics.dialects import Dialect
 from latchfree.topics.engines.plain import PlainMatcher
@@ -44,7 +45,9 @@ class InvertedBitmap(PlainMatcher[S]):
         super().__init__(dialect)
         require("pyroaring", "topics")
         self._slots: Slots[S] = Slots()
-        self._rows: dict[tuple[str, ...], BitMap] = {self._dialect.topic(topic): roaring.BitMap() for topic in topics}
+        self._rows: dict[tuple[str, ...], BitMap] = {
+            self._dialect.topic(topic): roaring.BitMap() for topic in many(topics, "topics", "[topic]")
+        }
         self._reindexed = 0
 
     def _add(self, subscription: Subscription[S], pattern: Pattern) -> None:

@@ -53,7 +53,7 @@ class CopiedSnapshot(Snapshot[S]):
         return len(self._held)
 
     def __contains__(self, subscription: object) -> bool:
-        return subscription in self._members
+        return isinstance(subscription, Subscription) and subscription in self._members
 
     @cached_property
     def _members(self) -> frozenset[Subscription[S]]:

@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Generic
 
 from latchfree.arena.forking import new_lock
+from latchfree.arguments import flag, hashable, many
 from latchfree.topics.columns import rows_of, to_lists
 from latchfree.topics.dialects import Dialect, get_dialect, parse_pattern
 from latchfree.topics.engines.copied_snapshot import CopiedSnapshot
@@ -70,8 +71,9 @@ class PlainMatcher(ABC, Generic[S]):
         self, patterns: Iterable[str | bytes], subscriber: S, *, queue: str | None = None, row: bool = True
     ) -> list[Subscription[S]]:
         """Add subscriptions of one subscriber: all of them, or none if a pattern is invalid."""
-        parsed = [parse_pattern(self._dialect, text, queue, at if row else None) for at, text in enumerate(patterns)]
-        hash(subscriber)
+        rows, texts = flag(row, "row"), many(patterns, "patterns", "subscribe")
+        parsed = [parse_pattern(self._dialect, text, queue, at if rows else None) for at, text in enumerate(texts)]
+        hashable(subscriber, "subscriber")
         added = []
         with self._lock:
             for pattern in parsed:
@@ -103,6 +105,7 @@ class PlainMatcher(ABC, Generic[S]):
 
     def unsubscribe_all(self, subscriber: S) -> list[Subscription[S]]:
         """Take all subscriptions of a subscriber away and return them; the lock is free between them."""
+        hashable(subscriber, "subscriber")
         with self._lock:
             gone = list(self._of.get(subscriber, {}).values())
         for subscription in gone:

@@ -19,6 +19,7 @@ from typing import Any, Never, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from latchfree.arguments import flag, many, path_of, whole
 from latchfree.extras import optional
 from latchfree.topics.branches import Branch
 from latchfree.topics.columns import check_texts, text_column
@@ -119,8 +120,7 @@ class MaskIndex(Snapshot[S]):
         InvalidPattern
             If a pattern breaks a rule of the dialect; the error names the row.
         """
-        if not 0 <= most_groups <= shapes.MOST_GROUPS:
-            raise ValueError(f"most_groups must be 0 to {shapes.MOST_GROUPS}, not {most_groups}")
+        most_groups = whole(most_groups, "most_groups", 0, int(shapes.MOST_GROUPS))
         rules = get_dialect(dialect)
         numbers, numbering = number(subscribers)
         arrays = arrays_of(patterns, numbers, rules, most_groups)
@@ -137,7 +137,10 @@ class MaskIndex(Snapshot[S]):
     @classmethod
     def of(cls, subscriptions: Iterable[Subscription[H]], dialect: str | Dialect = "amqp") -> MaskIndex[H]:
         """Index subscriptions."""
-        held = list(subscriptions)
+        held = list(many(subscriptions, "subscriptions", "[subscription]"))
+        for row, each in enumerate(held):
+            if not isinstance(each, Subscription):
+                raise TypeError(f"subscriptions, element {row} must be a Subscription, not {type(each).__name__}")
         return cls.build([each.pattern for each in held], [each.subscriber for each in held], dialect)
 
     @classmethod
@@ -156,9 +159,10 @@ class MaskIndex(Snapshot[S]):
         IndexInvalid
             If the file is no index, of another version, truncated or damaged; the error names the file.
         """
-        if Path(path).stat().st_size == 0:
-            return cls._of_buffer(np.empty(0, np.uint8), str(path), check)
-        return cls._of_buffer(np.memmap(path, np.uint8, mode="c").view(np.ndarray), str(path), check)
+        file, check = path_of(path), flag(check, "check")
+        if Path(file).stat().st_size == 0:
+            return cls._of_buffer(np.empty(0, np.uint8), file, check)
+        return cls._of_buffer(np.memmap(file, np.uint8, mode="c").view(np.ndarray), file, check)
 
     @classmethod
     def _of_buffer(cls, buffer: NDArray[np.uint8], source: str, check: bool) -> MaskIndex[Any]:
@@ -180,8 +184,9 @@ class MaskIndex(Snapshot[S]):
         OSError
             If the file cannot be written: the error names `path`, and whatever was there is unchanged.
         """
+        file = path_of(path)
         self._portable()
-        publish_file(path, self._buffer.data)
+        publish_file(file, self._buffer.data)
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         self._portable()

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from latchfree.arguments import hashable, listed, many
 from latchfree.extras import optional
-from latchfree.topics.columns import subscriber_column
+from latchfree.topics.columns import subscriber_column, text_column
 
 pa: Any = optional("pyarrow", "topics")
 
@@ -69,26 +70,31 @@ def number(subscribers: Any) -> tuple[NDArray[np.int64], Numbering]:
     if isinstance(subscribers, pa.Array) and subscribers.null_count:
         raise ValueError(f"subscribers must not be null, element {subscribers.is_null().index(True).as_py()} is")
     if isinstance(subscribers, pa.Array) and pa.types.is_integer(subscribers.type):
-        return subscribers.cast(pa.int64()).to_numpy(zero_copy_only=False), Numbering()
+        try:
+            return subscribers.cast(pa.int64()).to_numpy(zero_copy_only=False), Numbering()
+        except pa.ArrowInvalid as error:
+            raise ValueError(f"subscribers that are integers must be from -2**63 to 2**63 - 1: {error}") from None
     if isinstance(subscribers, pa.Array) and pa.types.is_dictionary(subscribers.type):
         subscribers = subscribers.dictionary_decode()
     if isinstance(subscribers, pa.Array) and pa.types.is_large_string(subscribers.type):
         subscribers = subscribers.cast(pa.string())
     if isinstance(subscribers, pa.Array) and not pa.types.is_string(subscribers.type):
-        subscribers = subscribers.to_pylist()
+        subscribers = listed(subscribers, "subscribers")
     if isinstance(subscribers, np.ndarray):
         subscribers = subscribers.tolist()
-    if isinstance(subscribers, str | bytes):
-        raise TypeError(f"subscribers must be an array or a sequence, not one {type(subscribers).__name__}")
     if not isinstance(subscribers, pa.Array):
-        subscribers = list(subscribers)
+        subscribers = list(many(subscribers, "subscribers", "[subscriber]"))
         if all(type(each) is int and -(2**63) <= each < 2**63 for each in subscribers):
             return np.array(subscribers, np.int64), Numbering()
         if all(type(each) is str for each in subscribers):
-            subscribers = pa.array(subscribers, pa.string())
+            subscribers = text_column(subscribers, "subscribers")
     if isinstance(subscribers, pa.Array) and pa.types.is_string(subscribers.type):
+        try:
+            subscribers.validate(full=True)
+        except pa.ArrowInvalid as error:
+            raise ValueError(f"subscribers must be a valid Arrow array: {error}") from None
         encoded = subscribers.dictionary_encode()
         return encoded.indices.to_numpy().astype(np.int64), Numbering(column=encoded.dictionary)
     numbers: dict[Hashable, int] = {}
-    found = [numbers.setdefault(each, len(numbers)) for each in subscribers]
+    found = [numbers.setdefault(hashable(each, "each of subscribers"), len(numbers)) for each in subscribers]
     return np.array(found, np.int64), Numbering(objects=list(numbers))

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Generic
 
 from latchfree.topics.dialects import Dialect
-from latchfree.topics.matcher import Matcher
-from latchfree.topics.pattern import Pattern
+from latchfree.topics.matcher import Matcher, checked_matcher
+from latchfree.topics.pattern import Pattern, parsed
 from latchfree.topics.snapshot import Snapshot
 from latchfree.topics.subscription import S, Stats, Subscription
 
@@ -25,9 +25,7 @@ class Around(Generic[S]):
     """
 
     def __init__(self, matcher: Matcher[S]) -> None:
-        if not isinstance(getattr(matcher, "dialect", None), Dialect):
-            raise TypeError(f"matcher must be a matcher of topics, not {type(matcher).__name__}")
-        self._matcher = matcher
+        self._matcher: Matcher[S] = checked_matcher(matcher)
 
     @property
     def dialect(self) -> Dialect:
@@ -74,7 +72,7 @@ class Around(Generic[S]):
 
     def may_overlap(self, pattern: Pattern) -> Iterable[Subscription[S]]:
         """Return the subscriptions whose patterns overlap with a pattern, and perhaps others."""
-        find = getattr(self._matcher, "may_overlap", None)
+        find, pattern = getattr(self._matcher, "may_overlap", None), parsed(pattern)
         return self.subscriptions() if find is None else find(pattern)
 
     def snapshot(self) -> Snapshot[S]:

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import islice
-from operator import index
 from sys import getsizeof
 from typing import Any, Final, Generic
 
+from latchfree.arguments import flag, whole
 from latchfree.extras import optional
 from latchfree.topics.columns import text_column
 from latchfree.topics.errors import InvalidTopic
@@ -79,25 +79,21 @@ class CachedMatcher(Around[S]):
     ----------
     matcher : Matcher
     entries : int
-        Results kept at most.
-    sweep : int
-        Results dropped when there are more.
+        Results kept at most, 1 or more.
+    sweep : int, optional
+        Results dropped when there are more, from 1 to `entries`; by default a quarter of `entries`, 256 at most.
     most_bytes : int
         Bytes that the results take at most, and as many again the results of bulk calls; the subscribers themselves
         do not count.
     """
 
     def __init__(
-        self, matcher: Matcher[S], entries: int = 1024, sweep: int = 256, *, most_bytes: int = 4 << 20
+        self, matcher: Matcher[S], entries: int = 1024, sweep: int | None = None, *, most_bytes: int = 4 << 20
     ) -> None:
         super().__init__(matcher)
-        if not 0 < index(sweep) <= index(entries):
-            raise ValueError(f"sweep must be 1 to entries ({entries}), not {sweep}")
-        if index(most_bytes) < 0:
-            raise ValueError(f"most_bytes must be 0 or more, not {most_bytes}")
-        self._entries = entries
-        self._sweep = sweep
-        self._most_bytes = most_bytes
+        self._entries = whole(entries, "entries", 1)
+        self._sweep = min(256, -(-self._entries // 4)) if sweep is None else whole(sweep, "sweep", 1, self._entries)
+        self._most_bytes = whole(most_bytes, "most_bytes", 0)
         self._results: _Results[S] = _Results()
         self._hits = 0
         self._misses = 0
@@ -135,7 +131,7 @@ class CachedMatcher(Around[S]):
 
     def match(self, topic: str | bytes, *, cached: bool = True) -> frozenset[S]:
         """Return the subscribers whose patterns match a topic; with `cached` False, past the cache."""
-        if not cached or type(topic) not in _PLAIN:
+        if not flag(cached, "cached") or type(topic) not in _PLAIN:
             return self._matcher.match(topic)
         results = self._results
         entry = results.single.get(topic)
@@ -153,7 +149,7 @@ class CachedMatcher(Around[S]):
         Bulk calls share a cache of their own: the first topics seen in a generation, matched once.
         """
         column = text_column(topics)
-        if not cached:
+        if not flag(cached, "cached"):
             return self._matcher.match_many(column)
         results = self._results
         known = results.bulk

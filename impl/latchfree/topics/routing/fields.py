@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from latchfree.arena.forking import new_lock
+from latchfree.arguments import flag, hashable, listed, many, shown
 from latchfree.extras import optional, require
 from latchfree.topics.columns import to_lists
 from latchfree.topics.errors import UnknownSubscription
@@ -83,10 +84,11 @@ class FieldMatcher:
         ValueError
             If there is no criterion.
         """
+        every = flag(every, "every")
         wanted = tuple(dict.fromkeys(_criteria(criteria, "criteria")))
         if not wanted:
             raise ValueError("a subscription to fields needs at least one criterion")
-        hash(subscriber)
+        hashable(subscriber, "subscriber")
         subscription = FieldSubscription(wanted, every, subscriber)
         with self._lock:
             slot = self._free.pop() if self._free else len(self._holder)
@@ -154,9 +156,11 @@ class FieldMatcher:
             If a message is no mapping, or has a value that is not hashable; the error names the row.
         """
         arrow = hasattr(messages, "to_pylist")
-        rows: Iterable[Any] = messages.to_pylist() if arrow else messages
+        rows: Iterable[Any] = listed(messages, "messages") if arrow else many(messages, "messages", "match")
         found = []
         for row, message in enumerate(rows):
+            if arrow and not isinstance(message, dict | None):
+                raise TypeError(f"messages must be a table or an array of structs, row {row} is {shown(message)}")
             fields = {name: each for name, each in (message or {}).items() if each is not None} if arrow else message
             try:
                 found.append(self.match(fields))

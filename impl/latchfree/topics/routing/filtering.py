@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from latchfree.arguments import flag, hashable, many, whole
 from latchfree.topics.dialects import Dialect, get_dialect
 from latchfree.topics.engines.optimized import OptimizedInvertedBitmap
 from latchfree.topics.relations import without_subsumed
@@ -32,10 +33,11 @@ class TopicFilter:
     def __init__(
         self, patterns: Iterable[str], dialect: str | Dialect = "amqp", *, block: int = 256, reduce: bool = True
     ) -> None:
-        if block < 1:
-            raise ValueError(f"block must be 1 or more, not {block}")
+        block, reduce = whole(block, "block", 1), flag(reduce, "reduce")
         self._dialect = get_dialect(dialect)
-        distinct = list(dict.fromkeys(patterns))
+        distinct = list(
+            dict.fromkeys(hashable(each, "each of patterns") for each in many(patterns, "patterns", "[pattern]"))
+        )
         kept = without_subsumed(distinct, self._dialect) if reduce else distinct
         kept.sort(key=lambda text: -self._dialect.pattern(text).wildcards)
         self._blocks = []

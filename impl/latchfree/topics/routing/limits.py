@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from operator import index
 from typing import Any
 
 import numpy as np
 
 from latchfree.arena.forking import new_lock
+from latchfree.arguments import hashable, many, whole
 from latchfree.topics.errors import LimitReached
 from latchfree.topics.matcher import Matcher
 from latchfree.topics.routing.around import Around
@@ -40,10 +40,9 @@ class LimitedMatcher(Around[S]):
         self, matcher: Matcher[S], *, each: int | None = None, in_all: int | None = None, fan_out: int | None = None
     ) -> None:
         super().__init__(matcher)
-        for what, limit in (("each", each), ("in_all", in_all), ("fan_out", fan_out)):
-            if limit is not None and index(limit) < 0:
-                raise ValueError(f"{what} must be 0 or more, not {limit}")
-        self._each, self._in_all, self._fan_out = each, in_all, fan_out
+        self._each = None if each is None else whole(each, "each", 0)
+        self._in_all = None if in_all is None else whole(in_all, "in_all", 0)
+        self._fan_out = None if fan_out is None else whole(fan_out, "fan_out", 0)
         self._lock = new_lock()
         self._held = self._count()
 
@@ -51,7 +50,8 @@ class LimitedMatcher(Around[S]):
         self, patterns: Iterable[str | bytes], subscriber: S, *, queue: str | None = None
     ) -> list[Subscription[S]]:
         """Add subscriptions of one subscriber: none if there would be too many."""
-        wanted = list(patterns)
+        wanted = list(many(patterns, "patterns", "subscribe"))
+        hashable(subscriber, "subscriber")
         with self._lock:
             if self._each is not None and self._held[subscriber] + len(wanted) > self._each:
                 raise LimitReached(f"subscriptions of {subscriber!r}", self._each, "unsubscribe some first")
@@ -73,6 +73,7 @@ class LimitedMatcher(Around[S]):
 
     def unsubscribe_all(self, subscriber: S) -> list[Subscription[S]]:
         """Take all subscriptions of a subscriber away and return them."""
+        hashable(subscriber, "subscriber")
         with self._lock:
             try:
                 gone = super().unsubscribe_all(subscriber)

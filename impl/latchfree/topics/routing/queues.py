@@ -16,8 +16,8 @@ from itertools import count
 from typing import Any, Final, Generic, TypeAlias
 
 from latchfree.arena.forking import new_lock
-from latchfree.topics.dialects import Dialect
-from latchfree.topics.matcher import Matcher
+from latchfree.arguments import integer
+from latchfree.topics.matcher import Matcher, checked_matcher
 from latchfree.topics.subscription import S, Subscription
 
 #: So many members may be known to `RoundRobin` before those that have gone are looked for.
@@ -64,7 +64,7 @@ class Random:
     """Any member, each equally likely; the same seed makes the same choices."""
 
     def __init__(self, seed: int | None = None) -> None:
-        self._random = random.Random(seed)
+        self._random = random.Random(None if seed is None else integer(seed, "seed must be an integer or None"))
 
     def __call__(self, group: Hashable, members: Sequence[Subscription[S]], topic: str | bytes) -> Subscription[S]:
         """Return the member of a group that gets a message."""
@@ -94,14 +94,16 @@ class QueueGroups(Generic[S]):
     """
 
     def __init__(self, matcher: Matcher[S], pick: Pick | None = None) -> None:
-        if not isinstance(getattr(matcher, "dialect", None), Dialect):
-            raise TypeError(f"matcher must be a matcher of topics, not {type(matcher).__name__}")
-        self._matcher = matcher
+        self._matcher: Matcher[S] = checked_matcher(matcher)
+        if pick is not None and not callable(pick):
+            raise TypeError(f"pick must be a function of group, members and topic, not {type(pick).__name__}")
         self._pick = RoundRobin() if pick is None else pick
         self._most_members = _MEMBERS
 
     def group_of(self, subscription: Subscription[S]) -> Hashable | None:
         """Return the key of the group a subscription is in, None if in none."""
+        if not isinstance(subscription, Subscription):
+            raise TypeError(f"subscription must be what subscribe returned, not {type(subscription).__name__}")
         if subscription.queue is None:
             return None
         if self._matcher.dialect.shares:

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from operator import index
 
 from latchfree.arena.forking import new_lock
+from latchfree.arguments import hashable, whole
 from latchfree.topics.dialects import Dialect, get_dialect
 from latchfree.topics.engines.locked_trie import LockedTrie
 from latchfree.topics.subscription import Subscription
@@ -55,11 +55,7 @@ class RemoteInterest:
         """
         if not isinstance(key, RoutedSubKey):
             raise TypeError(f"key must be a RoutedSubKey, not {type(key).__name__}")
-        if isinstance(weight, bool) or not hasattr(weight, "__index__"):
-            raise TypeError(f"a weight must be an int, the number of subscribers behind a key, not {weight!r}")
-        weight = index(weight)
-        if weight < 0:
-            raise ValueError(f"a weight must be 0 or more, not {weight}")
+        weight = whole(weight, "weight", 0)
         self._dialect.pattern(key.pattern)
         with self._lock:
             if weight == 0:
@@ -78,18 +74,20 @@ class RemoteInterest:
         KeyError
             If the key is not there.
         """
-        if key not in self._held:
+        if hashable(key, "key") not in self._held:
             raise KeyError(f"{key} is not applied; apply it first")
         self.apply(key, weight)
 
     def remove_route(self, route: str, account: str | None = None) -> int:
         """Take all keys of a route away, or those of one of its accounts; return how many there were."""
+        hashable(route, "route"), hashable(account, "account")
         with self._lock:
             slices = [each for each in self._of_route if each[0] == route and account in (None, each[1])]
             return self._remove([key for each in slices for key in self._of_route[each]])
 
     def has_interest(self, account: str, topic: str | bytes) -> bool:
         """Return whether a subscriber behind any route is interested."""
+        hashable(account, "account")
         with self._lock:
             trie = self._tries.get(account)
         self._dialect.topic(topic)
@@ -97,6 +95,7 @@ class RemoteInterest:
 
     def match(self, account: str, topic: str | bytes) -> dict[RoutedSubKey, int]:
         """Return the keys whose patterns match, with their weights."""
+        hashable(account, "account")
         self._dialect.topic(topic)
         with self._lock:
             trie = self._tries.get(account)

@@ -12,10 +12,10 @@ Source: retained messages of MQTT 5.0, 3.3.1.3.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from operator import index
 from typing import Any, Generic, TypeVar
 
 from latchfree.arena.forking import new_lock
+from latchfree.arguments import whole
 from latchfree.topics.dialects import Dialect, exact_bytes, get_dialect
 from latchfree.topics.errors import LimitReached
 from latchfree.topics.pattern import Kind, Pattern
@@ -44,10 +44,8 @@ class RetainedTopics(Generic[V]):
     """
 
     def __init__(self, dialect: str | Dialect = "mqtt", *, most: int = 1_000_000) -> None:
-        if index(most) < 1:
-            raise ValueError(f"most must be 1 or more, not {most}")
         self._dialect = get_dialect(dialect)
-        self._most = index(most)
+        self._most = whole(most, "most", 1)
         self._lock = new_lock()
         self._root = _Node()
         self._count = 0
