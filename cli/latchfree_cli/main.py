@@ -19,7 +19,8 @@ def main() -> None:
     """Run the command line and end the process with its exit code.
 
     After a plain command the process ends at once: all was written, and taking Python and numpy down takes as long as
-    judging ten histories.
+    judging ten histories. So does ``match``, whose matcher of many subscriptions would be taken apart one by one while
+    the reader of its output waits for the end.
     """
     try:
         quick = quick_code(sys.argv[1:])
@@ -30,13 +31,14 @@ def main() -> None:
     from latchfree_cli.plain import plain_command
 
     plain = plain_command(sys.argv[1:])
-    _end(_command if plain is None else plain, plain=plain is not None)
+    _end(_command if plain is None else plain, plain=plain is not None or sys.argv[1:2] == ["match"])
 
 
 def _end(command: "Callable[[], object]", *, plain: bool) -> "NoReturn":
     """Run a command to its end, and the process with it."""
     from latchfree_cli import process
 
+    process.KEPT.ends_at_once = plain
     code = process.run(command, verbose=process.is_verbose(sys.argv[1:]))
     if plain:
         os._exit(code)

@@ -124,6 +124,23 @@ class Interrupts:
             self._unraisable(lost)
 
 
+class Kept:
+    """Objects that are not taken apart when a command ends, as the process ends at once and all memory with it."""
+
+    def __init__(self) -> None:
+        self.ends_at_once = False
+        """Whether this process does so."""
+        self._objects: list[object] = []
+
+    def keep(self, thing: object) -> None:
+        """Keep an object to the end of the process, if that comes at once."""
+        if self.ends_at_once:
+            self._objects.append(thing)
+
+
+KEPT: Final = Kept()
+"""Those of this process."""
+
 INTERRUPTS: Final = Interrupts()
 """Those of this process."""
 

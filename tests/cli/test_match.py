@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -164,6 +165,30 @@ def test_each_line_of_a_pipe_is_answered_before_the_next_one_comes(files):
         process.wait()
         process.stdout.close()
         process.stderr.close()
+
+
+@pytest.mark.parametrize("engine", ["mask", "trie"])
+def test_the_process_ends_with_the_last_answer_and_takes_nothing_apart(files, engine):
+    """Not even Python, which prints here when it is taken down; all answers are there, also those in a file."""
+    program = (
+        "import atexit, sys\n"
+        "from latchfree_cli import main, process\n"
+        "atexit.register(print, 'taken apart')\n"
+        "keep = process.KEPT.keep\n"
+        "process.KEPT.keep = lambda thing: (keep(thing), print(type(thing).__name__, file=sys.stderr))\n"
+        "main.main()\n"
+    )
+    argv = [sys.executable, "-c", program, "match", str(files / "s.csv"), "-", "-e", engine]
+    topics = f"{TOPICS[0]}\n" * 3_000
+    run = partial(subprocess.run, input=topics, text=True, env=environment(), capture_output=True, timeout=PATIENCE)
+    done = run(argv, check=True)
+    lines = done.stdout.splitlines()
+    assert len(lines) == 3_000
+    assert json.loads(lines[-1]) == {"topic": TOPICS[0], "subscribers": EXPECTED[0]}
+    assert done.stderr == "Interest\n"
+    done = run([*argv, "--to", str(files / "out.arrow")], check=True)
+    assert "taken apart" not in done.stdout
+    assert len(pa.ipc.open_stream(files / "out.arrow").read_all()) == 3_000
 
 
 def test_ctrl_c_while_waiting(files):

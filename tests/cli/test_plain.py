@@ -40,6 +40,7 @@ def run(words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
         return process._code_of(command, verbose)  # and the streams stay as they are
 
     monkeypatch.setattr(process, "run", end)
+    monkeypatch.setattr(process.KEPT, "ends_at_once", False)  # and afterwards it is so again
     monkeypatch.setattr(plain.gc, "set_threshold", lambda _: None)
     monkeypatch.setattr(main.os, "_exit", leave)
     monkeypatch.setattr(sys, "argv", ["latchfree", *words])

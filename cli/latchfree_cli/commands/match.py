@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from latchfree_cli import exits
+from latchfree_cli import exits, process
 from latchfree_cli.frame import examples
 from latchfree_cli.settings import Outcome, Settings
 
@@ -65,6 +65,7 @@ def match(
         patterns, subscribers = read(subscriptions, rules, report)
         report(f"indexing {len(patterns):,} subscriptions")
         interest = Interest(patterns, subscribers, rules, engine, all_members=all_members or explain is not None)
+    process.KEPT.keep(interest)
     if explain is not None:
         return _explained(settings, interest, explain)
     outcome = _all_matched(settings, interest, topics, to, skip_bad=skip_bad)

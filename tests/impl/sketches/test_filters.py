@@ -40,11 +40,12 @@ RATED = {
 @pytest.mark.parametrize("kind", RATED)
 @pytest.mark.parametrize("wanted", [0.05, 0.01])
 def test_the_rate_of_false_positives(kind, wanted):
+    """The hash of an item is the same in each run, so this rate is, too."""
     items = 50_000
     sketch = RATED[kind](items, wanted)
     sketch.add_many(np.arange(items))
     assert sketch.contains_many(np.arange(items)).all()
-    assert measured(sketch, 200_000) <= 1.1 * wanted + 4 * math.sqrt(wanted / 200_000)
+    assert measured(sketch, 1_000_000) <= 1.1 * wanted
     assert sketch.false_positives <= wanted
 
 
