@@ -97,13 +97,13 @@ def run_mutant(name: str, layer: LayerName, options: Mapping[str, object], setti
     arguments += ["--seed", str(settings.chosen_seed)]
     extra = ["--json", "--timeout", f"{limit:g}", "--out", str(settings.out / "mutants" / layer / name)]
     begun = time.monotonic()
-    code, stdout, stderr = _run([*arguments, *extra], limit + GRACE, settings)
+    code, stdout, stderr = run_command([*arguments, *extra], limit + GRACE, settings)
     status, detail = _judge(code, stdout, stderr)
     reproduce = shlex.join(["latchfree", *arguments])
     return Cell(name, layer, status, time.monotonic() - begun, detail, reproduce)
 
 
-def _run(arguments: list[str], limit: float, settings: Settings) -> tuple[int, str, str]:
+def run_command(arguments: list[str], limit: float, settings: Settings) -> tuple[int, str, str]:
     """Run the command in a process; return its exit code and output. A killed run is inconclusive."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     command = [sys.executable, "-m", "latchfree_cli", *arguments]

@@ -90,6 +90,16 @@ def test_the_table_of_the_readme_is_true_and_complete() -> None:
     assert {pair for pair in USED if pair[0] in {module for module, _ in rows}} == set(rows)
 
 
+def test_the_table_of_profiles_is_true() -> None:
+    text = (SPEC / "README.md").read_text().partition("| program | quick | full |")[2].partition("\n\n")[0]
+    rows = [row.split("|")[2:4] for row in text.splitlines()[2:]]
+    profiles = {model.name: model.profile for model in MODELS}
+    assert len(rows) > 8
+    for cells in rows:
+        for profile, cell in zip(("quick", "full"), cells, strict=True):
+            assert {profiles[name] for name in re.findall(r"`(\w+)`", cell)} <= {profile}, cell
+
+
 def test_every_configuration_belongs_to_a_model() -> None:
     named = {SPEC / model.config for model in MODELS}
     assert set(SPEC.rglob("*.cfg")) - named == set()

@@ -23,12 +23,16 @@ TIMEOUT = 60.0
     "latchfree prove --list",
     "latchfree prove",
     "latchfree prove --any",
+    "latchfree prove --any --ties",
 )
 def prove(
     settings: Settings,
     names: Annotated[list[str] | None, typer.Argument(metavar="LEMMA", help="Lemmas or systems, else all.")] = None,
     any_: Annotated[
         bool, typer.Option("--any", help="Prove protocols for any number of threads, in place of lemmas.")
+    ] = False,
+    ties: Annotated[
+        bool, typer.Option("--ties", help="With --any: compare the systems with their modules, and prove nothing.")
     ] = False,
     list_: Annotated[
         bool, typer.Option("--list", help="List the lemmas, or with --any the systems, and stop.")
@@ -38,7 +42,9 @@ def prove(
     if any_:
         from latchfree_cli.proofs.any_number import prove_any
 
-        return prove_any(settings, names or [], listed=list_)
+        return prove_any(settings, names or [], listed=list_, ties=ties)
+    if ties:
+        raise exits.Stop(exits.USAGE, "--ties compares systems with their modules: give --any, too")
     from latchfree_evidence.lemmas import LEMMAS
 
     lemmas = exits.named("lemma", LEMMAS, names or list(LEMMAS), "latchfree prove --list")

@@ -6,12 +6,13 @@ The checks run side by side, a process for each processor, and are said in the o
 from __future__ import annotations
 
 import shlex
+import time
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from latchfree_cli import exits
-from latchfree_cli.proofs.checks import checks_of, clean, perform
+from latchfree_cli.proofs.checks import Check, checks_of, clean, perform
 from latchfree_cli.proofs.crew import Crew, processors
 from latchfree_cli.settings import Outcome, Settings
 
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from latchfree_evidence.inductive.tie import Tie
 
 
-def prove_any(settings: Settings, names: list[str], *, listed: bool = False) -> Outcome:
-    """Prove systems, all if none is named, or list them."""
+def prove_any(settings: Settings, names: list[str], *, listed: bool = False, ties: bool = False) -> Outcome:
+    """Prove systems, all if none is named, or list them; or only compare them with their modules."""
     from latchfree_evidence.inductive.theorems import THEOREMS
 
     theorems = exits.named("system", THEOREMS, names or list(THEOREMS), "latchfree prove --any --list")
@@ -31,6 +32,8 @@ def prove_any(settings: Settings, names: list[str], *, listed: bool = False) -> 
         for theorem in theorems:
             settings.say(f"{theorem.name:<14}{theorem.says}")
         return Outcome("listed", {"systems": [{"name": x.name, "says": x.says} for x in theorems]}, code=exits.OK)
+    if ties:
+        return _tie_all(settings, theorems)
     from latchfree_evidence.inductive.proving import TIMEOUT
 
     seed, timeout = settings.seed or 0, settings.timeout or TIMEOUT
@@ -52,6 +55,41 @@ def prove_any(settings: Settings, names: list[str], *, listed: bool = False) -> 
         exits.worst(str(entry["verdict"]) for entry in entries),
         {"systems": entries},
         reproduce=shlex.join(["latchfree", "prove", "--any", *bad]) if bad else None,
+    )
+
+
+def _tie_all(settings: Settings, theorems: list[Theorem]) -> Outcome:
+    """Compare systems with their modules, one after the other."""
+    entries = []
+    with settings.progress(f"prove: {len(theorems)} ties") as report:
+        for theorem in theorems:
+            report(f"tie {theorem.name} to {theorem.bond.model}")
+            begun = time.monotonic()
+            found = perform(Check("tie", theorem.name, "", 0, 0.0, settings.timeout))
+            settings.note(theorem.name)
+            tie = _told(settings, theorem, found)
+            verdict = "unknown" if tie is None else "violation" if tie.differences else "ok"
+            entries.append(
+                {
+                    "system": theorem.name,
+                    "verdict": verdict,
+                    "seconds": round(time.monotonic() - begun, 3),
+                    "differences": tie.differences if tie else 0,
+                    "reason": str(found)
+                    if tie is None
+                    else f"{tie.differences} differences"
+                    if tie.differences
+                    else "",
+                    "tie": _counts(tie) if tie else None,
+                }
+            )
+    good = sum(entry["verdict"] == "ok" for entry in entries)
+    settings.say(f"{good} of {len(entries)} systems are those of their modules")
+    bad = [str(entry["system"]) for entry in entries if entry["verdict"] == "violation"]
+    return Outcome(
+        exits.worst(str(entry["verdict"]) for entry in entries),
+        {"systems": entries},
+        reproduce=shlex.join(["latchfree", "prove", "--any", "--ties", *bad]) if bad else None,
     )
 
 

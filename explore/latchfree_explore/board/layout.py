@@ -61,6 +61,10 @@ SOLO_STEPS: Final = 40  # steps in which a thread alone must finish its operatio
 SPARE_TRACE: Final = 41
 LONER: Final = 42  # the thread that is alone, and the operation it is to finish
 LONER_CALL: Final = 43
+KEPT_STEPS: Final = 44  # while the trace shows a thread that is stuck alone: the steps of the schedule, else 0
+KEPT_STATUS: Final = 45  # the status of that schedule
+STUCK_STATE: Final = 46  # after how many of its steps that was, and which thread
+STUCK_THREAD: Final = 47
 CHANGES: Final = 48  # up to 16 steps at which PCT changes priorities
 
 # The strategy, beside CHOOSE and BOUND.

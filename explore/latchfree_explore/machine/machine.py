@@ -189,6 +189,7 @@ class Machine:
         self.board[b.SEED] = seed
         self.board[b.BOUND] = bound
         self.board[b.STARTED] = 0
+        self.board[b.KEPT_STEPS] = 0
         self.board[b.PREFIX] = len(schedule)
         self.trace[: len(schedule), b.S_THREAD] = schedule
         self.trace[: len(schedule), b.S_CHOICE] = 0

@@ -5,6 +5,10 @@ more and lets thread 0 go on alone: thread 0 waits for the lock for ever, so the
 
 After a schedule, every state that no schedule had reached before is reached again, once for each thread. Meanwhile the
 schedule's own trace is kept aside, because the strategy still needs it.
+
+Where a thread is stuck, the two traces are exchanged: the board shows the stuck thread, and the schedule waits aside.
+If memory is weak, the axioms may forbid what the board shows. Then the search calls again, and it goes on with the next
+thread of the same state; it must not come back to the one that was refused.
 """
 
 from __future__ import annotations
@@ -30,9 +34,11 @@ def _finishes(board: Word, before: Word, state: Word, thread: Word) -> Flag:
 
 
 @kernel
-def _copy(source: Word, target: Word, steps: Word) -> None:
+def _exchange(one: Word, other: Word, steps: Word) -> None:
     for k in range(steps * b.STEP_WORDS):
-        put(target, k, get(source, k))
+        word = get(one, k)
+        put(one, k, get(other, k))
+        put(other, k, word)
 
 
 @kernel
@@ -45,22 +51,47 @@ def _copy_threads(board: Word, spare: Word, first: Word, end: Word) -> None:
 
 
 @kernel
+def _resume(board: Word) -> Flag:
+    """Bring the schedule back that waits while the board shows a stuck thread; return whether one does."""
+    kept = get(board, b.KEPT_STEPS)
+    if kept == 0:
+        return False
+    _exchange(get(board, b.TRACE), get(board, b.SPARE_TRACE), max(kept, get(board, b.STEPS)))
+    put(board, b.STEPS, kept)
+    put(board, b.STATUS, get(board, b.KEPT_STATUS))
+    put(board, b.KEPT_STEPS, 0)
+    return True
+
+
+@kernel
 def all_finish(board: Word, before: Word) -> Flag:
-    """Return whether each thread finishes alone from the last schedule's new states; if not, the trace shows it."""
+    """Return whether each thread finishes alone from the last schedule's new states; if not, the trace shows it.
+
+    Called once more, it goes on after the thread that is stuck.
+    """
+    resumed = _resume(board)
     trace, spare = get(board, b.TRACE), get(board, b.SPARE_TRACE)
     choose, settle, prefix = get(board, b.CHOOSE), get(board, b.SETTLE), get(board, b.PREFIX)
     steps, most = get(board, b.STEPS), get(board, b.MOST_STEPS)
     status = get(board, b.STATUS)
     exhaustive = get(board, b.EXHAUSTIVE) != 0
-    first = prefix if exhaustive else draw(board, steps)
+    first, passed = prefix, -1
+    if resumed:
+        first, passed = get(board, b.STUCK_STATE), get(board, b.STUCK_THREAD)
+    elif not exhaustive:
+        first = draw(board, steps)
     end = steps if exhaustive else first + 1
     _copy_threads(board, spare, 0, end)
     put(board, b.CHOOSE, get(board, b.SOLO_CHOOSE))
     put(board, b.SETTLE, 0)
+    drawn = get(board, b.DRAWN)
+    put(board, b.DRAWN, 0)  # the steps up to the state read what they have read
     fine = True
     for state in range(first, end):
         enabled = get(b.step(board, state), b.S_ENABLED)
         for thread in range(get(board, b.THREADS)):
+            if state == first and thread <= passed:
+                continue
             # Who cannot run now but does later is waiting.
             if (enabled >> thread & 1 or _has_steps(board, thread, state, steps)) and fine:
                 put(board, b.TRACE, spare)
@@ -68,10 +99,14 @@ def all_finish(board: Word, before: Word) -> Flag:
                 if fine:
                     put(board, b.TRACE, trace)
                     _copy_threads(board, spare, state, end)
+                else:
+                    put(board, b.STUCK_STATE, state)
+                    put(board, b.STUCK_THREAD, thread)
         if not fine:
             break
     put(board, b.CHOOSE, choose)
     put(board, b.SETTLE, settle)
+    put(board, b.DRAWN, drawn)
     put(board, b.PREFIX, prefix)
     put(board, b.MOST_STEPS, most)
     put(board, b.TRACE, trace)
@@ -79,7 +114,9 @@ def all_finish(board: Word, before: Word) -> Flag:
         put(board, b.STEPS, steps)
         put(board, b.STATUS, status)
         return True
-    _copy(spare, trace, get(board, b.STEPS))
+    _exchange(spare, trace, max(steps, get(board, b.STEPS)))
+    put(board, b.KEPT_STEPS, steps)
+    put(board, b.KEPT_STATUS, status)
     put(board, b.STATUS, b.STUCK)
     return False
 

