@@ -12,39 +12,15 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from latchfree.jit import Kernel
+from latchfree_evidence.systematic.kernels import MODULES, is_compiled
 from latchfree_evidence.systematic.mutant import Mutant
 from latchfree_evidence.systematic.operators import OPERATORS, SHARED, Names, called, weaken
 from latchfree_evidence.systematic.plain.world import found_by, tree_of
-
-_CTRIE: Final = "latchfree.ctrie.kernels"
-_ARENA: Final = "latchfree.arena.kernels"
-_RING: Final = "latchfree.streams.kernels"
-
-#: By what judges them: the modules whose kernels are changed.
-MODULES: Final[dict[str, tuple[str, ...]]] = {
-    "ctrie": tuple(
-        f"{_CTRIE}.{name}"
-        for name in (
-            "elements", "entry_points", "gcas", "groups", "helping", "insert", "lookup", "loops", "mains", "nodes",
-            "registry", "remove", "retirement", "scan", "snapshot", "snode", "trees",
-        )
-    ),
-    "arena": tuple(
-        f"{_ARENA}.{name}" for name in ("allocator", "blocks", "epochs", "freelists", "node", "participants", "pieces")
-    ),
-    "ring": tuple(
-        f"{_RING}.{name}"
-        for name in (
-            "counts", "entry_points", "handing_over", "mending", "parking", "payload", "positions", "ring", "roster",
-            "shutting",
-        )
-    ),
-}  # fmt: skip
 
 
 def mutants_of(module: str) -> Iterator[Mutant]:
@@ -52,7 +28,7 @@ def mutants_of(module: str) -> Iterator[Mutant]:
     loaded = import_module(module)
     seen: Counter[tuple[str, str, str, str]] = Counter()
     for function in tree_of(module).body:
-        if isinstance(function, ast.FunctionDef) and _is_compiled(function):
+        if isinstance(function, ast.FunctionDef) and is_compiled(function):
             names = _names(loaded)
             for operator, before, after, line, make in _changes(function, names):
                 key = function.name, operator, before, after
@@ -63,12 +39,6 @@ def mutants_of(module: str) -> Iterator[Mutant]:
 def all_mutants(groups: tuple[str, ...] = tuple(MODULES)) -> list[Mutant]:
     """Return the mutants of all modules of some groups."""
     return [mutant for group in groups for module in MODULES[group] for mutant in mutants_of(module)]
-
-
-def _is_compiled(function: ast.FunctionDef) -> bool:
-    """Return whether a function is a kernel, or says what one does for some types."""
-    decorators = [ast.unparse(each) for each in function.decorator_list]
-    return any(each in ("kernel", "entry") or each.startswith("overload(") for each in decorators)
 
 
 def _names(module: Any) -> Names:

@@ -26,8 +26,8 @@ from latchfree_evidence.systematic.trials.table import TRIALS
 _FEW: Final = (2, 60, 2.0)
 _MANY: Final = (3, 600, 3.0)
 #: Seconds of processor time after which a trial, or a program, counts as one that hangs; a trial takes a tenth of one,
-#: and none of them half of one.
-_LIMIT: Final = 6.0
+#: and none of them more than half of one.
+_LIMIT: Final = 3.0
 _PROGRAM_LIMIT: Final = 10.0
 
 

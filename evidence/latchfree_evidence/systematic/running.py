@@ -15,8 +15,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from latchfree_evidence.systematic.generating import MODULES, mutants_of
+from latchfree_evidence.systematic.generating import mutants_of
 from latchfree_evidence.systematic.judging import Verdict, judged
+from latchfree_evidence.systematic.kernels import MODULES
 from latchfree_evidence.systematic.mutant import Mutant
 
 Record = dict[str, Any]

@@ -5,7 +5,10 @@ from collections import Counter
 
 import pytest
 
-from latchfree_evidence.systematic.generating import MODULES, all_mutants, mutants_of
+from latchfree_evidence.systematic.generating import all_mutants, mutants_of
+from latchfree_evidence.systematic.interleaved.scenarios import PROGRAMS
+from latchfree_evidence.systematic.kernels import MODULES
+from latchfree_evidence.systematic.trials.table import TRIALS
 
 GCAS = "latchfree.ctrie.kernels.gcas"
 
@@ -56,5 +59,5 @@ def test_mutants_compile():
         compile(ast.fix_missing_locations(ast.Module([mutant.make()], [])), "mutant", "exec")
 
 
-def test_every_group_has_modules():
-    assert set(MODULES) == {"ctrie", "arena", "ring"}
+def test_every_group_has_modules_trials_and_programs():
+    assert set(MODULES) <= set(TRIALS) & set(PROGRAMS)

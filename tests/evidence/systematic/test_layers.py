@@ -5,12 +5,13 @@ import pytest
 from latchfree_evidence.systematic.equivalents import KINDS, kinds, reasons
 from latchfree_evidence.systematic.generating import all_mutants
 from latchfree_evidence.systematic.judging import judged
+from latchfree_evidence.systematic.kernels import MODULES
 from latchfree_evidence.systematic.layers import LAYERS, interleaved, sequential
 
 MUTANTS = {mutant.name: mutant for mutant in all_mutants()}
 
 
-@pytest.mark.parametrize("group", ["ctrie", "arena", "ring"])
+@pytest.mark.parametrize("group", MODULES)
 def test_the_code_as_it_is_passes_all_layers(group):
     sequential(group, {})
     interleaved(group, {})

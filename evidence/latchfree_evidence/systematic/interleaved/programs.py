@@ -101,7 +101,8 @@ def _get_frozen(world: World, mem: Any, trie: int, thread: int, key: int) -> Gen
     return value
 
 
-def _ran(calls: list[Call]) -> list[Call]:
+def ran(calls: list[Call]) -> list[Call]:
+    """Run operations without anybody else; return them with their results."""
     for call in calls:
         call.result = call.convert(int(alone(call.start()) or 0))
     return calls
@@ -125,7 +126,7 @@ def trie_program(world: World, target: Target, text: str) -> Program:
     trie = outer[new_trie](mem, place.who[0], mask)
     for me in place.who:
         outer[begin](mem, me, int(ORDINARY))
-    before = _ran(calls_of(world, target, mem, trie, scenario.before, threads, "init", keys))
+    before = ran(calls_of(world, target, mem, trie, scenario.before, threads, "init", keys))
     mem.save()
 
     def audit() -> None:
@@ -145,7 +146,7 @@ def trie_program(world: World, target: Target, text: str) -> Program:
             for k, thread in enumerate(scenario.threads)
         ],
         before,
-        lambda: _ran(calls_of(world, target, mem, trie, scenario.after, threads, "after", keys)),
+        lambda: ran(calls_of(world, target, mem, trie, scenario.after, threads, "after", keys)),
         audit,
         target.judged,
     )

@@ -13,6 +13,8 @@ from latchfree_evidence.systematic.interleaved.exploring import Program
 from latchfree_evidence.systematic.interleaved.memory_programs import MEMORY, of_memory
 from latchfree_evidence.systematic.interleaved.programs import stepping_world, trie_program
 from latchfree_evidence.systematic.interleaved.ring_programs import STRICT, WEAK, of_strict_ring, of_weak_ring
+from latchfree_evidence.systematic.interleaved.target_programs import LIMITER, SKETCHES, of_targets, texts_of
+from latchfree_evidence.systematic.interleaved.topic_programs import TOPICS, of_topics
 
 _ONE: Final = "init: put(0, 1); put(1, 1)"
 _TWO: Final = f"{_ONE}; put(2, 1); put(3, 1)"
@@ -75,5 +77,11 @@ def _of_trie(replaced: Any, called: Any) -> Callable[[str], Program]:
 PROGRAMS: Final[dict[str, tuple[tuple[Callable[[Any, Any], Callable[[str], Program]], tuple[str, ...]], ...]]] = {
     "ctrie": ((_of_trie, TRIE),),
     "arena": ((of_memory, MEMORY), (_of_trie, TRIE[:4])),
+    "sketches": ((of_targets, texts_of(SKETCHES)),),
+    "mask": (),
+    "words": (),
+    "topics": ((of_topics, TOPICS),),
+    "header": (),
+    "limiter": ((of_targets, texts_of(LIMITER)),),
     "ring": ((of_strict_ring, STRICT), (of_weak_ring, WEAK)),
 }

@@ -120,8 +120,6 @@ class Translation(ast.NodeTransformer):
         made: ast.expr
         if callee.kind == "uint64":
             made = arguments[0] if isinstance(arguments[0], ast.Constant) else self._cut(arguments[0])
-        elif callee.kind == "int32":
-            made = arguments[0]
         elif self._yields(callee):
             made = ast.Yield(ast.Tuple([ast.Constant(callee.name), *arguments], ast.Load()))
             self.makes_steps = True
@@ -132,6 +130,9 @@ class Translation(ast.NodeTransformer):
                 if reads
                 else _call(f"_do_{callee.name}", arguments)
             )
+        elif isinstance(node.func, ast.Name) and node.func.id == "range":  # which may count down to -1
+            ends = [_call("_signed", [each]) if isinstance(each, ast.BinOp) else each for each in arguments]
+            made = ast.Call(node.func, ends, [])
         elif callee.kind == "other":
             made = ast.Call(node.func, arguments, node.keywords)
         else:

@@ -19,6 +19,12 @@ def signed(value: int) -> int:
     return value - (1 << 64) if value & _SIGN else value
 
 
+def signed_32(value: int) -> int:
+    """Return the lower half of a word as a signed number."""
+    value &= 0xFFFFFFFF
+    return value - (1 << 32) if value >> 31 else value
+
+
 def high_product(a: int, b: int) -> int:
     """Return the upper word of a product."""
     return a * b >> 64
@@ -117,6 +123,7 @@ def _store(mem: Any, at: int, value: int) -> None:
 
 
 def _cas(mem: Any, at: int, old: int, new: int) -> bool:
+    mem = handle_of(mem)
     if mem[at] != old:
         return False
     mem[at] = new
@@ -125,6 +132,7 @@ def _cas(mem: Any, at: int, old: int, new: int) -> bool:
 
 def _update(change: Callable[[int, int], int]) -> Callable[[Any, int, int], int]:
     def access(mem: Any, at: int, value: int) -> int:
+        mem = handle_of(mem)
         old: int = mem[at]
         mem[at] = change(old, value) & WORD
         return old

@@ -21,10 +21,15 @@ import numpy as np
 
 from latchfree import atomics
 from latchfree.jit import Kernel, Named
+from latchfree_evidence.systematic.plain.arrays import NUMPY
 from latchfree_evidence.systematic.plain.translation import Callee, Translation
-from latchfree_evidence.systematic.plain.words import ACCESSES, INSTRUCTIONS, OTHERS, fine, signed
+from latchfree_evidence.systematic.plain.words import ACCESSES, INSTRUCTIONS, OTHERS, fine, signed, signed_32
 
-_CONVERSIONS: Final = {np.uint64: Callee("uint64"), np.int64: Callee("int64", "_signed"), np.int32: Callee("int32")}
+_CONVERSIONS: Final = {
+    np.uint64: Callee("uint64"),
+    np.int64: Callee("int64", "_signed"),
+    np.int32: Callee("int32", "_signed_32"),
+}
 _ACCESS_OF: Final = {id(getattr(atomics, name)): name for name in ACCESSES}
 _INSTRUCTION_OF: Final = {id(getattr(atomics, name)): name for name in INSTRUCTIONS}
 
@@ -139,11 +144,12 @@ class World:
         raise LookupError(f"no function {name} in {module}")
 
     def _translated(self, python: FunctionType, tree: ast.FunctionDef) -> _Template:
-        scope: dict[str, Any] = {"_signed": signed, "np": np}
+        scope: dict[str, Any] = {"_signed": signed, "_signed_32": signed_32}
         outer = {"np": np, "load": atomics.load, **python.__globals__}
         for name in {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}:
             if name in outer:
                 scope[name] = int(outer[name]) if isinstance(outer[name], np.integer) else outer[name]
+        scope["np"] = NUMPY
         for node in list(ast.walk(tree)):
             self._fold(node, outer)
         callees: dict[str, tuple[Any, bool]] = {}

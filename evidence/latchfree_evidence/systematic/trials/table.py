@@ -7,16 +7,23 @@ from typing import Final
 
 from latchfree_evidence.systematic.plain.world import World
 from latchfree_evidence.systematic.trials import (
+    arithmetic,
     claims,
     dead_claims,
     free_memory,
     hints,
+    indexed,
     kills,
     last_words,
     late,
+    late_layers,
     late_rings,
+    late_sketches,
     limbo,
+    limited,
+    listed,
     many_keys,
+    matched,
     messages,
     readers,
     registries,
@@ -24,11 +31,15 @@ from latchfree_evidence.systematic.trials import (
     rings,
     rosters,
     scarce,
+    sketch_lives,
+    sketched,
     tombs,
+    topic_texts,
     trees_freed,
     twins,
     undecided,
 )
+from latchfree_evidence.systematic.trials.pinned import Script, trial_of
 from latchfree_evidence.systematic.trials.tries import KINDS, Trial
 
 
@@ -92,6 +103,29 @@ _TRIES: Final = (
     (late.discards, 1),
 )
 
+#: Programs of users, whose answers are pinned, and with how many seeds each is run.
+_SKETCHED: Final[tuple[tuple[Script, int], ...]] = (
+    (sketched.merging, 21),
+    (sketched.filters, 16),
+    (sketched.counted_filters, 4),
+    (sketched.full_counters, 1),
+    (sketched.memories, 8),
+    (sketched.full_layers, 2),
+    (sketched.large_layers, 1),
+    (sketched.counts, 8),
+    (sketched.sets, 8),
+    (sketched.frequent, 6),
+    (sketched.long_streams, 8),
+)
+_INDEXED: Final[tuple[tuple[Script, int], ...]] = ((indexed.indexes, 18), (indexed.defects, 3))
+_LONG: Final[tuple[tuple[Script, int], ...]] = ((sketched.quantiles, 5),)
+SCRIPTS: Final = (*_LONG, *_SKETCHED, *_INDEXED)
+
+
+def _on_kernels(scripts: tuple[tuple[Script, int], ...]) -> tuple[tuple[Callable[[World, int], None], int], ...]:
+    return tuple((trial_of(script), seeds) for script, seeds in scripts)
+
+
 TRIALS: Final[dict[str, tuple[tuple[Callable[[World, int], None], int], ...]]] = {
     "ctrie": _TRIES,
     "arena": (
@@ -133,5 +167,48 @@ TRIALS: Final[dict[str, tuple[tuple[Callable[[World, int], None], int], ...]]] =
         (late_rings.tellers, 1),
         (late_rings.shutdowns, 1),
         (late_rings.last_put, 1),
+    ),
+    "sketches": (
+        (sketch_lives.records, 1),
+        (sketch_lives.unlinked, 1),
+        (late_sketches.rooms, 1),
+        (late_layers.copies, 1),
+        (late_layers.portions, 1),
+        (late_layers.layers, 1),
+        (late_layers.fades, 1),
+        (late_layers.torn, 1),
+        (late_sketches.lanes, 1),
+        *_on_kernels(_SKETCHED),
+        (sketch_lives.wrong_numbers, 1),
+        (sketch_lives.pins, 1),
+        (late_sketches.counted, 1),
+        (late_sketches.owned, 4),
+        (late_sketches.removes, 1),
+        (late_sketches.reads, 4),
+        *_on_kernels(_LONG),
+    ),
+    "limiter": (
+        (limited.numbers, 1),
+        (limited.limits, 12),
+        (limited.other_boots, 1),
+        (sketch_lives.wrong_numbers, 1),
+        (sketch_lives.pins, 1),
+    ),
+    "words": ((arithmetic.hashes, 1), (arithmetic.bits, 1), (arithmetic.sorts, 1)),
+    "mask": _on_kernels(_INDEXED),
+    "topics": (
+        (topic_texts.parses, 3),
+        (topic_texts.agreements, 9),
+        (matched.tries, 15),
+    ),
+    "header": (
+        (listed.states, 1),
+        (listed.entries, 1),
+        (listed.circles, 1),
+        (listed.ends, 1),
+        (listed.counts, 11),
+        (listed.damages, 3),
+        (listed.digests, 1),
+        (listed.directories, 2),
     ),
 }

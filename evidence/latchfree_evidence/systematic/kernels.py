@@ -1,0 +1,104 @@
+"""Which kernels are mutated, by what judges them; and which are not, with the reason.
+
+A test lists the files of `latchfree` that have compiled functions, by a program, and compares.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import latchfree
+
+_CTRIE: Final = "latchfree.ctrie.kernels"
+_ARENA: Final = "latchfree.arena.kernels"
+_RING: Final = "latchfree.streams.kernels"
+_SKETCHES: Final = "latchfree.sketches.kernels"
+_TOPICS: Final = "latchfree.topics.concurrent.kernels"
+_MASKS: Final = "latchfree.topics.mask.kernels"
+
+#: By what judges them: the modules whose kernels are changed.
+MODULES: Final[dict[str, tuple[str, ...]]] = {
+    "ctrie": tuple(
+        f"{_CTRIE}.{name}"
+        for name in (
+            "elements", "entry_points", "gcas", "groups", "helping", "insert", "lookup", "loops", "mains", "nodes",
+            "registry", "remove", "retirement", "scan", "snapshot", "snode", "trees",
+        )
+    ),
+    "arena": tuple(
+        f"{_ARENA}.{name}" for name in ("allocator", "blocks", "epochs", "freelists", "node", "participants", "pieces")
+    ),
+    "ring": tuple(
+        f"{_RING}.{name}"
+        for name in (
+            "counts", "entry_points", "handing_over", "mending", "parking", "payload", "positions", "ring", "roster",
+            "shutting",
+        )
+    ),
+    "sketches": tuple(
+        f"{_SKETCHES}.{name}"
+        for name in (
+            "bloom", "compacting", "conservative", "count_min", "counting", "hashing", "hyperloglog", "inverse", "kll",
+            "lanes", "minhash", "partitioned", "record", "rows", "scalable", "stable", "top",
+        )
+    ),
+    "limiter": ("latchfree.limiting.kernels.bucket",),
+    "header": tuple(f"{_ARENA}.{name}" for name in ("counting", "directory", "state")),
+    "words": ("latchfree.sorting", "latchfree.words"),
+}  # fmt: skip
+
+#: Groups that have trials, and whose run is not over.
+_NEXT: Final = {
+    "topics": tuple(
+        f"{_TOPICS}.{name}"
+        for name in (
+            "agree", "change", "collect", "copies", "digits", "levels", "match", "near", "rows", "single", "strings",
+            "whole",
+        )
+    ),
+    "mask": tuple(
+        f"{_MASKS}.{name}"
+        for name in ("found", "group_keys", "records", "search", "shapes", "table", "texts", "trie")
+    ),
+}  # fmt: skip
+
+_OBJECTS: Final = (
+    "takes and makes Python objects at addresses, by the C interface of the interpreter, which plain Python has not; "
+    "tests/impl/ctrie/test_object_mutants.py changes the compiled code"
+)
+_FEW: Final = "three reads of words of a context, which no operator changes"
+
+#: The other modules with compiled functions, each with the reason why it is left out.
+LEFT_OUT: Final[dict[str, str]] = {
+    **dict.fromkeys(
+        (
+            f"{_CTRIE}.{name}"
+            for name in (
+                "by_reference", "methods", "objects", "references", "single", "slots", "surprise", "taking", "visiting",
+            )
+        ),
+        _OBJECTS,
+    ),
+    f"{_CTRIE}.context": _FEW,
+    **{module: "the run is not over" for modules in _NEXT.values() for module in modules},
+    "latchfree.border.objects": _OBJECTS,
+    "latchfree.llvm": "the instructions that all accesses are made of; plain Python has its own",
+}  # fmt: skip
+
+
+def is_compiled(function: ast.FunctionDef) -> bool:
+    """Return whether a function is a kernel, or says what one does for some types."""
+    decorators = [ast.unparse(each) for each in function.decorator_list]
+    return any(each in ("kernel", "entry") or each.startswith("overload(") for each in decorators)
+
+
+def with_kernels() -> Iterator[str]:
+    """Yield the modules of `latchfree` that have compiled functions, by their sources."""
+    top = Path(latchfree.__file__).parent
+    for file in sorted(top.rglob("*.py")):
+        functions = (each for each in ast.walk(ast.parse(file.read_text())) if isinstance(each, ast.FunctionDef))
+        if any(map(is_compiled, functions)):
+            yield ".".join((top.name, *file.relative_to(top).with_suffix("").parts))
