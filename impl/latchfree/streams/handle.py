@@ -325,6 +325,8 @@ class Handle:
         """Return the error of a call of a ring that is not there any more."""
         where = self._arena.region.where
         if self._arena.closing:
+            with self._arena.call():  # at the end of the interpreter this ends a daemon thread that waits, silently
+                pass
             return ArenaClosed(f"{where} is closed; open it again with Arena.open")
         if self._closed and not (self._name is not None and self._is_unlinked()):
             again = "" if self._name is None else f", open it again with {type(self).__name__}.open"
