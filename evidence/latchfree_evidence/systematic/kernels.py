@@ -45,6 +45,12 @@ MODULES: Final[dict[str, tuple[str, ...]]] = {
             "lanes", "minhash", "partitioned", "record", "rows", "scalable", "stable", "top",
         )
     ),
+    "foreign": tuple(
+        f"{_SKETCHES}.foreign.{name}"
+        for name in (
+            "bits", "bits_spark", "counters", "coupons", "murmur128", "murmur32", "rows_datasketches", "rows_spark",
+        )
+    ),
     "limiter": ("latchfree.limiting.kernels.bucket",),
     "header": tuple(f"{_ARENA}.{name}" for name in ("counting", "directory", "state")),
     "words": ("latchfree.sorting", "latchfree.words"),

@@ -32,6 +32,8 @@ _NOT_PLAIN: Final = re.compile(
 
 PLAIN: Final = tuple(name for name in VALUES if not _NOT_PLAIN.search(name))
 
+#: Says that an object is of no use any more, whatever the arguments are.
+_CLOSED: Final = re.compile(r"\bis closed\b")
 #: What Python, NumPy and Arrow say of an object that nobody has looked at.
 _FOREIGN: Final = re.compile(
     r"cannot be interpreted as an integer|object is not (iterable|callable|subscriptable|an iterator)|has no attribute|"
@@ -84,6 +86,8 @@ def unclear(raised: BaseException, member: Member, hostile: tuple[tuple[int, str
         return f"no error that a caller can foresee: {said}"
     if not text.strip() and kind is not StopIteration:
         return f"an error without a text: {said}"
+    if not first and _CLOSED.search(text):
+        return None
     if kind in (TypeError, ValueError) and len(hostile) == 1 and not _names(text, member.parameters[hostile[0][0]][0]):
         return f"the error does not name {member.parameters[hostile[0][0]][0]!r}: {said}"
     if _FOREIGN.search(text):

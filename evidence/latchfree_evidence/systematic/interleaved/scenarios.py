@@ -79,6 +79,7 @@ PROGRAMS: Final[dict[str, tuple[tuple[Callable[[Any, Any], Callable[[str], Progr
     "arena": ((of_memory, MEMORY), (_of_trie, TRIE[:4])),
     "sketches": ((of_targets, texts_of(SKETCHES)),),
     "mask": (),
+    "foreign": (),
     "words": (),
     "topics": ((of_topics, TOPICS),),
     "header": (),

@@ -53,6 +53,9 @@ _MAKERS: Final[dict[str, Any]] = {
     "minhash": lambda arena, name: MinHash.create(arena, name, 16),
     "top": lambda arena, name: TopK.create(arena, name, 2, 0.5, 0.5),
     "kll": lambda arena, name: KLL.create(arena, name, 0.2, writers=2, seed=1),
+    "coupon": lambda arena, name: HyperLogLog.create(arena, name, 0.25, hash="datasketches"),
+    "counter": lambda arena, name: CountMin.create(arena, name, 0.5, 0.5, hash="spark"),
+    "bit": lambda arena, name: Bloom.create(arena, name, 50, 0.1, hash="spark-v2"),
     "added": lambda arena, name: Bloom.create(arena, name, 50, 0.1),
     "copy": lambda arena, name: Bloom.create(arena, name, 50, 0.1),
 }
@@ -82,6 +85,8 @@ def calls_of(arena: Arena) -> Iterator[tuple[str, Any, Any, list[Any]]]:
                 (1 if name != "set_back" else 0) if kind == WORD else View(np.ones(size, kind.item))
                 for kind in kinds[4:]
             ]
+            if place.hashing is not None:  # so many words of an item
+                given[0] = View(np.ones(size * place.hashing.each, np.uint64))
             yield name, border, place, given
             _unlink(border, arena, f"{name} {id(border)}")
 

@@ -10,6 +10,7 @@ from latchfree_evidence.systematic.trials import (
     arithmetic,
     claims,
     dead_claims,
+    foreign,
     free_memory,
     hints,
     indexed,
@@ -118,8 +119,9 @@ _SKETCHED: Final[tuple[tuple[Script, int], ...]] = (
     (sketched.long_streams, 8),
 )
 _INDEXED: Final[tuple[tuple[Script, int], ...]] = ((indexed.indexes, 18), (indexed.defects, 3))
+_FOREIGN: Final[tuple[tuple[Script, int], ...]] = ((foreign.registers, 6), (foreign.rows, 6), (foreign.bits, 6))
 _LONG: Final[tuple[tuple[Script, int], ...]] = ((sketched.quantiles, 5),)
-SCRIPTS: Final = (*_LONG, *_SKETCHED, *_INDEXED)
+SCRIPTS: Final = (*_LONG, *_SKETCHED, *_FOREIGN, *_INDEXED)
 
 
 def _on_kernels(scripts: tuple[tuple[Script, int], ...]) -> tuple[tuple[Callable[[World, int], None], int], ...]:
@@ -186,6 +188,14 @@ TRIALS: Final[dict[str, tuple[tuple[Callable[[World, int], None], int], ...]]] =
         (late_sketches.removes, 1),
         (late_sketches.reads, 4),
         *_on_kernels(_LONG),
+    ),
+    "foreign": (
+        (foreign.met, 3),
+        (foreign.missing_bits, 1),
+        *_on_kernels(_FOREIGN),
+        (late_sketches.counted, 1),
+        (sketch_lives.wrong_numbers, 1),
+        (sketch_lives.pins, 1),
     ),
     "limiter": (
         (limited.numbers, 1),
