@@ -1,7 +1,8 @@
 """Sketches: small summaries of many items, shared by threads and processes.
 
 There is one file for each kind, the Python face of it; `kernels` is the compiled half. `sketch` is the class that all
-are made of; in `common`, `place` says where a sketch is, and `items` takes strings, bytes and integers.
+are made of; in `common`, `place` says where a sketch is, `items` takes strings, bytes and integers, and `hashes` says
+by whose hash they are placed. `foreign` has the bytes of other libraries.
 
 Examples
 --------
