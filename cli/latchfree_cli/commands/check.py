@@ -15,7 +15,6 @@ from latchfree_cli.settings import Outcome, Settings
 @examples(
     "latchfree check history.jsonl --model map",
     "latchfree check transactions.edn --level snapshot-isolation",
-    "latchfree check buffers.jsonl --model counter --criterion intermediate-value --relaxation 2",
     "latchfree check --follow events.jsonl --model register",
 )
 def check(

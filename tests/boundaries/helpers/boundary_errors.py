@@ -76,10 +76,12 @@ def unclear(raised: BaseException, member: Member, hostile: tuple[tuple[int, str
         Whether the object is in the first of its states, in which a call can be made.
     """
     judged = member.owner.startswith(JUDGED) and not EXEMPT.search(member.label)
+    if not first or len(hostile) > 1:  # of a closed object, or of two wrong arguments, the error may be about the other
+        return None
     if not judged or not all(name in PLAIN for _, name in hostile):
         return None
     kind, text = type(raised), str(raised)
-    if not hostile and member.name != "__reduce__" and kind in (TypeError, ValueError) and first:
+    if not hostile and member.name != "__reduce__" and kind in (TypeError, ValueError):
         return f"its right arguments are refused, so that wrong ones are not seen: {kind.__name__}: {text[:300]}"
     said = f"{kind.__module__}.{kind.__qualname__}: {text[:300]}"
     if not isinstance(raised, _EXPECTED) or isinstance(raised, _NEVER) or not kind.__module__.startswith(_ours(kind)):
