@@ -53,23 +53,21 @@ MODULES: Final[dict[str, tuple[str, ...]]] = {
     ),
     "limiter": ("latchfree.limiting.kernels.bucket",),
     "header": tuple(f"{_ARENA}.{name}" for name in ("counting", "directory", "state")),
+    "topics": (f"{_TOPICS}.agree",),
     "words": ("latchfree.sorting", "latchfree.words"),
+    "mask": (f"{_MASKS}.records",),
 }  # fmt: skip
 
-#: Groups that have trials, and whose run is not over.
-_NEXT: Final = {
-    "topics": tuple(
+#: Their groups have trials and programs, but not all of their mutants are judged yet.
+_NEXT: Final = (
+    *(
         f"{_TOPICS}.{name}"
         for name in (
-            "agree", "change", "collect", "copies", "digits", "levels", "match", "near", "rows", "single", "strings",
-            "whole",
+            "change", "collect", "copies", "digits", "levels", "match", "near", "rows", "single", "strings", "whole",
         )
     ),
-    "mask": tuple(
-        f"{_MASKS}.{name}"
-        for name in ("found", "group_keys", "records", "search", "shapes", "table", "texts", "trie")
-    ),
-}  # fmt: skip
+    *(f"{_MASKS}.{name}" for name in ("found", "group_keys", "search", "shapes", "table", "texts", "trie")),
+)  # fmt: skip
 
 _OBJECTS: Final = (
     "takes and makes Python objects at addresses, by the C interface of the interpreter, which plain Python has not; "
@@ -89,7 +87,7 @@ LEFT_OUT: Final[dict[str, str]] = {
         _OBJECTS,
     ),
     f"{_CTRIE}.context": _FEW,
-    **{module: "the run is not over" for modules in _NEXT.values() for module in modules},
+    **dict.fromkeys(_NEXT, "the trials of its group run, but its mutants are not all judged yet"),
     "latchfree.border.objects": _OBJECTS,
     "latchfree.llvm": "the instructions that all accesses are made of; plain Python has its own",
 }  # fmt: skip

@@ -60,4 +60,4 @@ def test_mutants_compile():
 
 
 def test_every_group_has_modules_trials_and_programs():
-    assert set(MODULES) <= set(TRIALS) & set(PROGRAMS)
+    assert set(MODULES) == set(TRIALS) == set(PROGRAMS)

@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 _POISON: Final = 0xF5EE
+_MOST_BYTES: Final = 1 << 24
 
 
 class View:
@@ -66,8 +67,11 @@ class View:
 
 
 def view_of(thing: Any) -> View:
-    """Return a view of an object with a buffer."""
-    return View(np.asarray(thing))
+    """Return a view of an object with a buffer; no trial needs a large one."""
+    array = np.asarray(thing)
+    if array.nbytes > _MOST_BYTES:
+        raise AssertionError(f"an array of {array.nbytes:,} bytes: somebody asks for more and more room")
+    return View(array)
 
 
 class Numpy:

@@ -7,6 +7,9 @@ from typing import Any, Final
 
 from latchfree.topics import InvalidPattern, InvalidTopic, LockedTrie, MaskIndex
 from latchfree.topics.dialects import DIALECTS
+from latchfree_evidence.systematic.plain.faces import faces
+from latchfree_evidence.systematic.plain.words import Raw
+from latchfree_evidence.systematic.plain.world import World
 from latchfree_evidence.systematic.trials.place import require
 
 _WORDS: Final = ("a", "b", "", "c1", "dd", "seven77", "eight888", "nine99999", "x" * 16, "y" * 17, "é", "$s", "z" * 31)
@@ -132,3 +135,21 @@ def defects(seed: int) -> Any:
         require((named == at) == (not _is_pattern(d, text)), "a pattern that breaks a rule is named", text[:20], named)
         answers.append((row, named))
     return answers
+
+
+def collisions(world: World, seed: int) -> None:
+    """Build and search an index where the hashes of most words are the same: bytes decide."""
+    few = 0 if seed % 2 else 1
+
+    def wrapped(made: Any, steps: bool) -> Any:
+        def parse(*given: Any) -> Any:
+            found = made(*given)
+            most, hashes = given[5], Raw(given[6])
+            for k in range(min(found[0], most)):
+                hashes[k] &= few
+            return found
+
+        return parse
+
+    with faces(world.with_wrapped({"latchfree.topics.mask.kernels.texts:parse": wrapped})):
+        indexes(seed)

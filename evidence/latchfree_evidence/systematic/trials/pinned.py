@@ -5,7 +5,7 @@ later versions; two are merged that were made in different processes. So which b
 digest of all answers says what they were.
 
 A test runs the same programs on the compiled kernels, so the digests are not those of the translation.
-``python -m latchfree_evidence.systematic.trials.pinned`` writes the file anew.
+``python -m latchfree_evidence.systematic.trials.pinning`` writes the file anew.
 """
 
 from __future__ import annotations
@@ -53,15 +53,3 @@ def trial_of(script: Script) -> Callable[[World, int], None]:
 
     trial.__module__, trial.__name__ = script.__module__, script.__name__
     return trial
-
-
-def write() -> None:
-    """Run all scripts on compiled code, and keep their digests."""
-    from latchfree_evidence.systematic.trials.table import SCRIPTS
-
-    found = {key_of(script, seed): digest(script(seed)) for script, seeds in SCRIPTS for seed in range(seeds)}
-    FILE.write_text(json.dumps(found, indent=0, sort_keys=True) + "\n")
-
-
-if __name__ == "__main__":
-    write()

@@ -13,6 +13,7 @@ from latchfree_evidence.systematic.trials import (
     foreign,
     free_memory,
     hints,
+    index_parts,
     indexed,
     kills,
     last_words,
@@ -118,7 +119,7 @@ _SKETCHED: Final[tuple[tuple[Script, int], ...]] = (
     (sketched.frequent, 6),
     (sketched.long_streams, 8),
 )
-_INDEXED: Final[tuple[tuple[Script, int], ...]] = ((indexed.indexes, 18), (indexed.defects, 3))
+_INDEXED: Final[tuple[tuple[Script, int], ...]] = ((indexed.indexes, 12), (indexed.defects, 3))
 _FOREIGN: Final[tuple[tuple[Script, int], ...]] = ((foreign.registers, 6), (foreign.rows, 6), (foreign.bits, 6))
 _LONG: Final[tuple[tuple[Script, int], ...]] = ((sketched.quantiles, 5),)
 SCRIPTS: Final = (*_LONG, *_SKETCHED, *_FOREIGN, *_INDEXED)
@@ -205,7 +206,7 @@ TRIALS: Final[dict[str, tuple[tuple[Callable[[World, int], None], int], ...]]] =
         (sketch_lives.pins, 1),
     ),
     "words": ((arithmetic.hashes, 1), (arithmetic.bits, 1), (arithmetic.sorts, 1)),
-    "mask": _on_kernels(_INDEXED),
+    "mask": ((index_parts.records, 1), (indexed.collisions, 9), *_on_kernels(_INDEXED)),
     "topics": (
         (topic_texts.parses, 3),
         (topic_texts.agreements, 9),
