@@ -70,7 +70,13 @@ REVIEWED = {
     "latchfree.streams.blocks": {"RING.free_blocks", "RING.take_block"},
     "latchfree.streams.messages": {"RING.get_block", "RING.get_many", "RING.put_block", "RING.put_blocks"},
     # words of a record that `Place` has written, in memory of the size that the shape needs
-    "latchfree.sketches.common.place": {"SKETCH.create", "SKETCH.end", "SKETCH.free", "SKETCH.is_quiet", "round_up"},
+    "latchfree.sketches.common.place": {
+        "SKETCH.create",
+        "SKETCH.end",
+        "SKETCH.free",
+        "SKETCH.is_quiet",
+        "SKETCH.round_up",
+    },
     # arrays as long as the shape says; `_merge` has compared the shapes
     "latchfree.sketches.sketch": {"SKETCH.added", "SKETCH.copy", "getattr(SKETCH, call)"},
     # `columns.to_column` has checked kinds, lengths and nulls; one item is bytes that a codec has made

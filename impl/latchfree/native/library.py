@@ -74,7 +74,7 @@ class Library:
 
 
 _HOME: Final = Path(__file__).parents[1]
-_STRUCTURES: Final = ("arena", "ctrie", "sketches", "streams", "topics/concurrent", "topics/mask")
+_STRUCTURES: Final = ("arena", "ctrie", "limiting", "sketches", "streams", "topics/concurrent", "topics/mask")
 LATCHFREE: Final = Library(
     _HOME,
     [

@@ -1,11 +1,12 @@
 """The compiled functions that the Python of sketches calls.
 
 A word is an address, an offset, a participant, a number of a sketch, a hash or a count; the first argument is the
-address of the memory.
+address of the memory, unless memory is not touched.
 """
 
 from typing import Final
 
+from latchfree.arena.kernels.freelists import round_up
 from latchfree.border import (
     BYTES,
     FLAG,
@@ -46,6 +47,7 @@ _BLOBS: Final = (GIVEN_WORDS, WORD, GIVEN_INTS, WORDS)
 SKETCH: Final = Border(
     __name__,
     {
+        "round_up": Call(round_up, (WORD,), WORD),
         "create": Call(record.create, (WORD, WORD, WORD), WORD),
         "free": Call(record.free, (WORD, WORD, WORD), NONE),
         "end": Call(record.end, (WORD, WORD), WORD),

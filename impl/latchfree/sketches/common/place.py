@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from latchfree.arena import Arena
 from latchfree.arena.entry import Entry
-from latchfree.arena.kernels.freelists import round_up
 from latchfree.arena.patience import Patience
 from latchfree.errors import ArenaFull, ArenaInvalid, LatchfreeError, MadeBeforeFork
 from latchfree.sketches.border import SKETCH
@@ -91,7 +90,8 @@ class Place:
         cells = cells_of(kind, shape)
 
         def build() -> int:
-            root = _room_for(arena, int(round_up(np.uint64(OVERHEAD + cells))))
+            round_up = SKETCH.round_up
+            root = _room_for(arena, round_up(OVERHEAD + cells))
             _write(arena.words[root:], kind, shape, seed, cells, empty)
             return root
 
