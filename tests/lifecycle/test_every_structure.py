@@ -1,5 +1,6 @@
 """Rings, sketches, limiters, topic tries in every life of a program: closed twice, forked, sent, waited in, ended."""
 
+import asyncio
 import pickle
 import threading
 import time
@@ -182,6 +183,60 @@ def test_a_thread_that_waits_ends_without_a_word_when_the_interpreter_does(arena
     assert [each.exc_type for each in said] == [SystemExit] * 2  # of which Python itself says nothing
 
 
+#: Calls of coroutines, each of a structure in an arena.
+COROUTINES = {
+    "aget": ("RingBuffer.create(arena, 'r', 2)", "made.aget()"),
+    "aput": ("RingBuffer.create(arena, 'r', 2)", "made.aput(1)"),
+    "aget of messages": ("MessageRing.create(arena, 'r', 2, 'str')", "made.aget()"),
+    "aput of messages": ("MessageRing.create(arena, 'r', 2, 'str')", "made.aput('tea')"),
+    "aacquire": ("RateLimiter.create(arena, 'r', 1e6)", "made.aacquire()"),
+}
+
+
+@pytest.mark.parametrize("name", COROUTINES)
+def test_coroutines_rest_when_the_interpreter_ends_beside_them(arena, name):
+    """SystemExit ended the loop, and asyncio printed it, as of a task that nobody asks for."""
+    make, call = COROUTINES[name]
+    made, found = do(make, arena=arena), []
+
+    async def several():
+        tasks = [asyncio.ensure_future(do(call, made=made)) for _ in range(3)]
+        for _ in range(9):  # turns of the loop: each task has called in the first
+            await asyncio.sleep(0)
+        found.extend(task.done() for task in tasks)
+        for task in tasks:
+            task.cancel()
+        found.extend(await asyncio.gather(*tasks, return_exceptions=True))
+
+    arena._lifetime.leave(time.monotonic() + PATIENCE)  # as `atexit` calls it
+    thread = threading.Thread(target=lambda: asyncio.run(several()))
+    thread.start()
+    thread.join()
+    assert found[:3] == [False] * 3
+    assert [type(each) for each in found[3:]] == [asyncio.CancelledError] * 3
+    with pytest.raises(ArenaClosed, match="is closed"):  # in the main thread
+        asyncio.run(do("wrap(made)", made=made, wrap=lambda made: do(call, made=made)))
+
+
+@pytest.mark.parametrize("name", COROUTINES)
+def test_a_program_ends_beside_several_coroutines_of_a_daemon_thread(tmp_path, name):
+    make, call = COROUTINES[name]
+    source = (
+        "import atexit, time\natexit.register(time.sleep, 0.2)\n"  # later than the arena is left
+        f"{BEGIN}made = {make}\nturned = []\n"
+        "async def again():\n    while True:\n        turned.append(1)\n"
+        f"        task = asyncio.ensure_future({call})\n"
+        "        await asyncio.wait({task}, timeout=0.01)\n        task.cancel()\n"
+        "async def several():\n    await asyncio.gather(*[again() for _ in range(3)])\n"
+        "threading.Thread(target=lambda: asyncio.run(several()), daemon=True).start()\n"
+        "while len(turned) < 9:\n    time.sleep(0.001)\n"
+        "print('end')"
+    )
+    with Program(source, tmp_path / "arena") as program:
+        assert program.ended() == "end\n"
+    assert not fsck(path=tmp_path / "arena", repair=True).damage
+
+
 @pytest.mark.parametrize("wait", WAITS)
 def test_control_c_ends_a_wait(tmp_path, wait):
     made, call, seen = WAITS[wait]
@@ -217,6 +272,27 @@ def test_what_is_waited_in_is_not_collected(tmp_path):
     )
     with Program(source, tmp_path / "arena") as program:
         assert program.ended() == "['5', 'tea']\n"
+
+
+def test_a_limiter_that_is_waited_in_is_not_collected(tmp_path):
+    """Threads wait in limiters, and coroutines do, which the program forgets together with the arena."""
+    source = BEGIN + (
+        "import gc\n"
+        "got = []\n"
+        "def wait(ring, call):\n    got.append(call(ring))\n"
+        "calls = RateLimiter.acquire, lambda ring: asyncio.run(ring.aacquire())\n"
+        "threads = []\n"
+        "for ring in RateLimiter(5.0), RateLimiter.create(arena, 'r', 5.0):\n"
+        "    ring.acquire()\n"
+        "    threads += [threading.Thread(target=wait, args=(ring, call)) for call in calls]\n"
+        "for each in threads:\n    each.start()\n"
+        "del ring, arena\n"
+        "while any(each.is_alive() for each in threads):\n    gc.collect()\n"
+        "print(got)\n"
+    )
+    with Program(source, tmp_path / "arena") as program:
+        assert program.ended() == "[True, True, True, True]\n"
+    assert not fsck(path=tmp_path / "arena").damage
 
 
 @pytest.mark.parametrize("how", ["globals", "a circle", "atexit", "a daemon thread", "closed before"])

@@ -370,6 +370,11 @@ class Arena:
         """Whether `close` was called, though it may still wait for calls that are under way."""
         return self._lender.closing
 
+    @property
+    def is_left(self) -> bool:
+        """Whether the interpreter ends and this is another thread than the main one, see `latchfree.arena.resting`."""
+        return self._lender.is_left()
+
     def close(self) -> None:
         """Stop using a shared arena: its structures cannot be used in this process any more. Closing twice is no error.
 

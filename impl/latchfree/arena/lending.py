@@ -286,6 +286,10 @@ class Lender:
         self.is_late = bool(self.under_way)
         return not self.is_late
 
+    def is_left(self) -> bool:
+        """Return whether the interpreter ends, and this is not its main thread."""
+        return self._exiting and threading.current_thread() is not threading.main_thread()
+
     def refuse(self) -> Any:
         """Raise the error of a call on a closed arena.
 
@@ -296,7 +300,7 @@ class Lender:
         SystemExit
             In a daemon thread while the interpreter ends: the thread ends, too.
         """
-        if self._exiting and threading.current_thread() is not threading.main_thread():
+        if self.is_left():
             sys.exit()
         raise ArenaClosed(f"{self._region.where} is closed; open it again with Arena.open")
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from latchfree.arena import Arena
+from latchfree.arena.resting import rest
 from latchfree.arguments import choice, fraction, seconds, whole
 from latchfree.errors import ArenaInvalid, LatchfreeError
 from latchfree.limiting.border import BUCKET
@@ -228,7 +229,11 @@ class RateLimiter:
         tokens, reserve = self._checked(tokens, reserve)
         until = _until(timeout)
         while True:
-            wait = self._wait(tokens, reserve, until)
+            try:
+                wait = self._wait(tokens, reserve, until)
+            except SystemExit:
+                await rest(self._place.arena)
+                raise
             if wait <= 0.0:
                 return wait == 0.0
             await asyncio.sleep(wait)

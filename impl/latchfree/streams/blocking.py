@@ -18,6 +18,7 @@ import time
 from collections.abc import Generator
 from typing import Any, Final, TypeAlias
 
+from latchfree.arena.resting import rest
 from latchfree.arguments import flag, seconds
 from latchfree.streams.border import RING
 from latchfree.streams.errors import RingEmpty, RingFull, RingShutDown, RingStalled
@@ -181,16 +182,24 @@ class Blocking(Handle):
         return outcome == _DONE or self._run(ROOM, self._putting(value, until, outcome)) == _DONE
 
     async def _aput(self, value: Any, until: float) -> bool:
-        outcome = self._put_once(value)
-        return outcome == _DONE or await self._arun(ROOM, self._putting(value, until, outcome)) == _DONE
+        try:
+            outcome = self._put_once(value)
+            return outcome == _DONE or await self._arun(ROOM, self._putting(value, until, outcome)) == _DONE
+        except SystemExit:
+            await rest(self._arena)
+            raise
 
     def _get(self, into: Any, until: float) -> int:
         outcome, value = self._get_once(into)
         return value if outcome == _DONE else self._run(NEWS, self._getting(into, until, outcome))
 
     async def _aget(self, into: Any, until: float) -> int:
-        outcome, value = self._get_once(into)
-        return value if outcome == _DONE else await self._arun(NEWS, self._getting(into, until, outcome))
+        try:
+            outcome, value = self._get_once(into)
+            return value if outcome == _DONE else await self._arun(NEWS, self._getting(into, until, outcome))
+        except SystemExit:
+            await rest(self._arena)
+            raise
 
     def _putting(self, value: Any, until: float, outcome: int) -> _Steps:
         """Go on with a put, and ask the caller to sleep where that is needed; return DONE, or REFUSED if dropped."""

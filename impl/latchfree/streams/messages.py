@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from latchfree.arena import Arena
+from latchfree.arena.resting import rest
 from latchfree.arguments import choice, many, seconds, whole
 from latchfree.streams.blocking import until_of
 from latchfree.streams.blocks import Blocks
@@ -230,10 +231,13 @@ class MessageRing(RingBuffer):
 
     async def aput(self, message: Any, timeout: float | None = None) -> bool:
         """Put a message as `put` does, and let other coroutines run meanwhile."""
-        until, data, own = until_of(timeout), self._encoded(message), Blocks(self._arena, 1)
+        until, own = until_of(timeout), Blocks(self._arena, 1)
         try:
-            own.write(0, data)
+            own.write(0, self._encoded(message))
             return await self._aput(own, until)
+        except SystemExit:
+            await rest(self._arena)
+            raise
         finally:
             own.free()
 
@@ -243,6 +247,9 @@ class MessageRing(RingBuffer):
         try:
             await self._aget(own, until)
             data = own.read(0)
+        except SystemExit:
+            await rest(self._arena)
+            raise
         finally:
             own.free()
         return decoded_one(self._decode, data)
