@@ -13,6 +13,7 @@ import pytest
 from latchfree.topics import MQTT, FrozenMatcher, IndexInvalid, InvalidPattern, InvalidTopic, LockedTrie, MaskIndex
 from latchfree.topics.mask import layout
 from latchfree.topics.mask.kernels.texts import same_bytes
+from latchfree.topics.mask.kernels.trie import Trie, edge_of
 
 
 def sample(subscribers=(1, 2, 3, 1)):
@@ -179,7 +180,8 @@ def test_files_that_are_no_index(tmp_path):
         (whole[:-1], "it is truncated"),
         (whole[: len(whole) // 2], "it is truncated"),
         (whole + b"x", "it is truncated or was added to"),
-        (whole[:8] + b"\x07" + whole[9:], "has layout version 7, and this program knows 2"),
+        (whole[:8] + b"\x07" + whole[9:], "has layout version 7, and this program knows 3"),
+        (whole[:8] + b"\x02" + whole[9:], "has layout version 2, and this program knows 3"),
         (whole[:-70] + bytes([whole[-70] ^ 1]) + whole[-69:], "is damaged: its checksum"),
     ]:
         with pytest.raises(IndexInvalid, match=says) as refused:
@@ -205,6 +207,63 @@ def test_a_hash_is_never_taken_for_a_match():
         assert [index.match(topic) for topic in topics] == [frozenset()] * 7
     entries[used] = (entries[used] & ~low) | names
     assert all(index.match(topic) for topic in topics)
+
+
+def test_an_edge_is_not_taken_for_that_of_another_node():
+    """The hashes of this word below these two nodes differ in the last bit only, which a key once left out."""
+    text = np.frombuffer(b"?\xdd\xc9\xd7\xe7%\x8f\xb7", np.uint8)
+    golden, mix = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93
+
+    def fold(word):
+        word = (word ^ (word >> 32)) * mix % (1 << 64)
+        return word ^ (word >> 32)
+
+    h = fold((int(text.view(np.uint64)[0]) * golden + len(text)) % (1 << 64))
+    one, other = 1, 1_970_938_149
+    assert fold((h + one * golden) % (1 << 64)) ^ fold((h + other * golden) % (1 << 64)) == 1
+    items = {"keys": np.uint64, "word": np.uint64, "loops": np.uint8, "inner": np.int64}
+    trie = Trie(*(np.zeros(2, items.get(name, np.uint32)) for name in Trie._fields))
+    records = np.uint64(text.ctypes.data)
+
+    def edge(node):
+        return edge_of(trie, records, np.int64(node), np.uint64(h), records, np.int64(len(text)))
+
+    place, key = edge(one)
+    trie.keys[place], trie.child[place], trie.size[place] = key, 2, len(text)
+    assert edge(one) == (place, key)
+    assert trie.keys[edge(other)[0]] == 0
+
+
+@pytest.mark.slow
+def test_nodes_whose_hashes_nearly_collide_are_far_apart():
+    """Such a pair needs one of six high halves in the product of the constant and the number of nodes between."""
+    inverse = pow(0xD6E8FEB86659FD93, -1, 1 << 64)
+    halves = {(each >> 32) + more & 0xFFFFFFFF for each in (inverse, -inverse % (1 << 64)) for more in (-1, 0, 1)}
+    nearest = 836_034_978
+    golden, step = np.uint64(0x9E3779B97F4A7C15), 1 << 22
+    for low in range(1, nearest + 1, step):
+        apart = np.arange(low, min(low + step, nearest + 1), dtype=np.uint64)
+        high = apart * golden >> np.uint64(32)
+        near = np.zeros(len(apart), bool)
+        for half in halves:
+            near |= high == np.uint64(half)
+        assert apart[near].tolist() == ([nearest] if apart[-1] == nearest else [])
+
+
+@pytest.mark.parametrize("wild", ["one", "many"])
+def test_a_trie_whose_paths_meet_is_refused(wild):
+    """Both ways lead from each node to the next, so that twice as many paths arrive there as the trie has nodes."""
+    words = ["w"] * 12
+    index = MaskIndex.build(["/".join(words), "#"], [1, 2], "mqtt", most_groups=0)
+    trie = index._trie
+    edges = np.flatnonzero(trie.keys)
+    below = dict(zip((trie.keys[edges] >> np.uint64(32)).tolist(), trie.child[edges].tolist(), strict=True))
+    assert index.match("/".join(words)) == {1, 2}
+    for node, child in below.items():
+        getattr(trie, wild)[node] = child
+    for found in (index.match, index.has_interest, index.matching, lambda topic: index.match_many([topic])):
+        with pytest.raises(IndexInvalid, match="two ways lead to one node"):
+            found("/".join(words))
 
 
 def test_the_layout():

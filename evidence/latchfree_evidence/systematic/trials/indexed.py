@@ -138,7 +138,7 @@ def defects(seed: int) -> Any:
 
 
 def collisions(world: World, seed: int) -> None:
-    """Build and search an index where the hashes of most words are the same: bytes decide."""
+    """Build and search an index where the hashes of most words, or all hashes, are the same: nodes and bytes decide."""
     few = 0 if seed % 2 else 1
 
     def wrapped(made: Any, steps: bool) -> Any:
@@ -151,5 +151,9 @@ def collisions(world: World, seed: int) -> None:
 
         return parse
 
-    with faces(world.with_wrapped({"latchfree.topics.mask.kernels.texts:parse": wrapped})):
+    def folded(made: Any, steps: bool) -> Any:
+        return lambda word: made(word) & few
+
+    name, what = ("parse", wrapped) if seed // 9 % 2 == 0 else ("fold", folded)
+    with faces(world.with_wrapped({f"latchfree.topics.mask.kernels.texts:{name}": what})):
         indexes(seed)

@@ -206,7 +206,7 @@ TRIALS: Final[dict[str, tuple[tuple[Callable[[World, int], None], int], ...]]] =
         (sketch_lives.pins, 1),
     ),
     "words": ((arithmetic.hashes, 1), (arithmetic.bits, 1), (arithmetic.sorts, 1)),
-    "mask": ((index_parts.records, 1), (indexed.collisions, 9), *_on_kernels(_INDEXED)),
+    "mask": ((index_parts.records, 1), (indexed.collisions, 18), *_on_kernels(_INDEXED)),
     "topics": (
         (topic_texts.parses, 3),
         (topic_texts.agreements, 9),

@@ -24,14 +24,14 @@ from latchfree.extras import optional
 from latchfree.topics.branches import Branch
 from latchfree.topics.columns import check_texts, text_column
 from latchfree.topics.dialects import DIALECTS, Dialect, exact_bytes, get_dialect
-from latchfree.topics.errors import FrozenMatcher, InvalidTopic
+from latchfree.topics.errors import FrozenMatcher, IndexInvalid, InvalidTopic
 from latchfree.topics.mask import layout
 from latchfree.topics.mask.border import MASK
 from latchfree.topics.mask.build import arrays_of, byte_column
 from latchfree.topics.mask.byte_classes import class_table, eight
 from latchfree.topics.mask.groups import group_table
 from latchfree.topics.mask.kernels import records, shapes
-from latchfree.topics.mask.kernels.search import Tables
+from latchfree.topics.mask.kernels.search import NO_TRIE, Tables
 from latchfree.topics.mask.kernels.trie import Trie
 from latchfree.topics.mask.numbering import Numbering, number
 from latchfree.topics.pattern import Pattern
@@ -374,6 +374,8 @@ class MaskIndex(Snapshot[S]):
             self._tables, self._trie, address, offsets, first, longest + 1, names_only, rows, out,
             suspicious,
         )  # fmt: skip
+        if reached == NO_TRIE:
+            raise IndexInvalid("the index is damaged: two ways lead to one node of its trie; freeze and save it again")
         return reached, suspicious
 
     def _blame(self, column: Any, rows: Iterable[int]) -> None:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from latchfree.topics.errors import IndexInvalid
 
 MAGIC: Final = b"LFTOPICS"
-VERSION: Final = 2
+VERSION: Final = 3
 _HEAD: Final = struct.Struct("<8sIIQI4x")
 _ALIGN: Final = 64
 

@@ -25,6 +25,8 @@ from latchfree.topics.mask.kernels.trie import Paths, Trie, Words, walk
 
 BLOCK = 64
 """Topics in a block."""
+NO_TRIE = -1
+"""In place of the next topic: paths of the trie meet where none can, so it is none."""
 
 _0, _1, _2, _3, _5, _32 = map(np.uint64, (0, 1, 2, 3, 5, 32))
 _LOW = np.uint64(0xFFFFFFFF)
@@ -115,7 +117,7 @@ def search(
     tables: Tables, trie: Trie, texts: Word, offsets: Array, first: Any, room: Any, names_only: Flag, rows: Array,
     out: Array, suspicious: Array,
 ) -> Any:  # fmt: skip
-    """Match topics from `first` on, until `out` is full; return the topic to go on with.
+    """Match topics from `first` on, until `out` is full; return the topic to go on with, or NO_TRIE.
 
     ``out[rows[t]:rows[t + 1]]`` gets the subscribers of topic t, or the names of records. ``suspicious[t - first]``
     gets whether topic t may break a rule. `room` is the most words that a topic has.
@@ -211,6 +213,8 @@ def search(
                 )  # fmt: skip
                 shut = tables.hides and length > _0 and read_byte(topic) == _DOLLAR
                 reached, tick = walk(trie, records, topic, words, all_words, tables.least, shut, paths, tick)
+                if reached < 0:
+                    return np.int64(NO_TRIE)
                 for i in range(reached):
                     name = trie.name[paths.now[i]]
                     if name != 0:

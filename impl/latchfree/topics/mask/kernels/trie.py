@@ -1,8 +1,12 @@
 """The frozen trie of the patterns that fit no mask: arrays instead of nodes, words compared byte by byte.
 
-A list holds the nodes that some path reaches after n words of a topic. Where a wildcard for many words stands inside a
-pattern, two paths may meet at a node; a stamp keeps the node from being listed twice. So the time is at most nodes *
-words.
+Example: the edge ``b`` below ``a`` has the node of ``a`` in its key. So it is not taken for the edge ``b`` below ``c``,
+whatever the hashes are: an edge is found if its node and the bytes of its word are the same.
+
+A list holds the nodes that some path reaches after n words of a topic. Each node has one edge above it, so paths part
+and do not meet. Where a wildcard for many words stands inside a pattern, two paths may meet at a node; a stamp keeps
+the node from being listed twice. So the time is at most nodes * words, and a list with room for all nodes is long
+enough. Where the list is too short, the arrays are no trie, and the walk ends.
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ from latchfree.jit import kernel
 from latchfree.kinds import Array, Word
 from latchfree.topics.mask.kernels.texts import fold, parse, same_bytes
 
-_0, _1 = map(np.uint64, (0, 1))
+_0, _1, _32 = map(np.uint64, (0, 1, 32))
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -26,7 +30,7 @@ class Trie(NamedTuple):
     Parameters
     ----------
     keys : array of uint64
-        Edges of literal words, by hash of node and word; 0 is no edge.
+        Edges of literal words: the node above, and behind it half a hash of node and word; 0 is no edge.
     child, size : array of uint32
         The node below each edge, and the length of its word in bytes.
     word : array of uint64
@@ -84,8 +88,9 @@ class Paths(NamedTuple):
 def edge_of(trie: Trie, records: Word, node: Any, h: Word, text: Word, size: Any) -> Any:
     """Return the place of the edge of a word, or the free place for the edge, and the edge's key."""
     capacity = np.uint64(len(trie.keys))
-    key = fold(h + np.uint64(node) * _GOLDEN) | _1
-    place = key % capacity
+    mixed = fold(h + np.uint64(node) * _GOLDEN)
+    key = (np.uint64(node) << _32) | (mixed >> _32)
+    place = mixed % capacity
     while trie.keys[place] != _0:
         if trie.keys[place] == key and trie.size[place] == size and same_bytes(records + trie.word[place], text, size):
             break
@@ -147,7 +152,8 @@ def walk(
 ) -> tuple[Any, Any]:
     """Find the nodes where a topic of `count` words ends.
 
-    `tick` was never used as a stamp. Returns how many nodes ``paths.now`` holds in the end, and the next such tick.
+    `tick` was never used as a stamp. Returns how many nodes ``paths.now`` holds in the end, -1 if it has no room for
+    them, and the next such tick.
     """
     hashes, starts, ends = words.hashes, words.starts, words.ends
     now, then, stamps = paths.now, paths.then, paths.stamps
@@ -163,6 +169,8 @@ def walk(
             while i < held:
                 wild = np.int64(trie.many[now[i]])
                 if wild != 0 and not (meet and stamps[wild] == tick):
+                    if held == len(now):
+                        return -1, tick
                     now[held] = wild
                     held += 1
                     if meet:
@@ -181,6 +189,8 @@ def walk(
             many = np.int64(0) if shut or least == 0 else np.int64(trie.many[node])
             for reached in (literal, one, many, node if trie.loops[node] else np.int64(0)):
                 if reached != 0 and not (meet and stamps[reached] == tick):
+                    if more == len(then):
+                        return -1, tick
                     then[more] = reached
                     more += 1
                     if meet:
