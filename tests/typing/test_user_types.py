@@ -22,7 +22,7 @@ FLOORS = ("support", "impl", "model", "lincheck", "explore", "evidence", "teach"
 STATED = Path(__file__).parent / "stated_types.py"
 
 #: Packages without types of their own: an example that imports one is not to blame.
-UNTYPED = ("pyarrow", "pyspark", "pandas", "numba")
+UNTYPED = ("pyarrow", "pyspark", "pandas", "numba", "datasketches")
 MYPY = (sys.executable, "-m", "mypy", "--strict", "--python-executable", "venv/bin/python", "--cache-dir", "cache")
 
 
@@ -89,6 +89,7 @@ def test_the_examples_and_the_stated_types_pass_pyright(project):
         f"{Path(problem['file']).name}:{problem['range']['start']['line'] + 1}: {problem['message']}"
         for problem in found["generalDiagnostics"]
         if problem["severity"] == "error"
+        and not problem["message"].endswith('is not a known attribute of module "datasketches"')  # which says no types
     ]
     assert problems == [], "\n".join(problems)
 

@@ -22,7 +22,6 @@ TIMEOUT = 60.0
 @examples(
     "latchfree prove --list",
     "latchfree prove",
-    "latchfree prove --any",
     "latchfree prove --any --ties",
 )
 def prove(

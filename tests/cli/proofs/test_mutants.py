@@ -44,7 +44,7 @@ def fake(monkeypatch: pytest.MonkeyPatch, code: int, stdout: str) -> list[list[s
         seen.append(arguments)
         return code, stdout, ""
 
-    monkeypatch.setattr(mutant_runs, "_run", run)
+    monkeypatch.setattr(mutant_runs, "run_command", run)
     return seen
 
 
