@@ -56,6 +56,8 @@ def whole(number: Any, what: str, least: int, most: int = MANY) -> int:
     TypeError, ValueError
         If it is not; the text names the argument and the range.
     """
+    if type(number) is int and least <= number <= most:  # nearly all of them; the text takes a while
+        return number
     wanted = f"from {least:,} to {most:,}" if most != MANY else f"{least:,} or more"
     found = integer(number, f"{what} must be an integer, {wanted}")
     if not least <= found <= most:

@@ -372,7 +372,7 @@ class Arena:
 
     @property
     def is_left(self) -> bool:
-        """Whether the interpreter ends and this is another thread than the main one, see `latchfree.arena.resting`."""
+        """Whether the interpreter ends and this is another thread than the main one, see `latchfree.resting`."""
         return self._lender.is_left()
 
     def close(self) -> None:

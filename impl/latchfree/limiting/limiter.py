@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from latchfree.arena import Arena
-from latchfree.arena.resting import rest
 from latchfree.arguments import choice, fraction, seconds, whole
 from latchfree.errors import ArenaInvalid, LatchfreeError
 from latchfree.limiting.border import BUCKET
 from latchfree.limiting.errors import LimiterGone, RateLimited
 from latchfree.limiting.kernels.bucket import GRANTED
+from latchfree.resting import rest
 from latchfree.sketches.border import SKETCH
 from latchfree.sketches.common.place import Place, check_arena, unlink
 from latchfree.sketches.common.shapes import MOST_SPAN, Shape

@@ -18,8 +18,8 @@ import time
 from collections.abc import Generator
 from typing import Any, Final, TypeAlias
 
-from latchfree.arena.resting import rest
 from latchfree.arguments import flag, seconds
+from latchfree.resting import rest
 from latchfree.streams.border import RING
 from latchfree.streams.errors import RingEmpty, RingFull, RingShutDown, RingStalled
 from latchfree.streams.futex import FUTEX

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from latchfree.arena import Arena
-from latchfree.arena.resting import rest
 from latchfree.arguments import choice, many, seconds, whole
+from latchfree.resting import rest
 from latchfree.streams.blocking import until_of
 from latchfree.streams.blocks import Blocks
 from latchfree.streams.border import RING

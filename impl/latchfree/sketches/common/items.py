@@ -35,6 +35,8 @@ def _codec_for_item(item: Any, what: str = "items") -> Codec[Any]:
         return codec_for(str)
     if isinstance(item, bytes | bytearray | memoryview):
         return codec_for(bytes)
+    if type(item) is int:
+        return codec_for(int)
     if isinstance(item, bool | np.bool_ | np.ndarray) or not hasattr(type(item), "__index__"):
         raise TypeError(f"{what} must be str, bytes or int, got {type(item).__name__} {shown(item)}")
     return codec_for(int)
@@ -56,7 +58,10 @@ def hash_of(item: Any, seed: int) -> int:
         If it is no str, bytes or int of 64 bits.
     """
     codec = _codec_for_item(item)
-    encoded = _encoded(codec, item)
+    try:
+        encoded = codec.encode(item)
+    except (TypeError, ValueError):
+        encoded = _encoded(codec, item)  # which says that it is the item
     if codec.word:
         number: int = SKETCH.hash_int(seed, encoded)
         return number
