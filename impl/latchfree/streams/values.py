@@ -53,6 +53,8 @@ def words_in(values: Any) -> NDArray[np.int64]:
         and values.flags.aligned
     ):
         return values  # as it should be; all looks below would take longer than the puts
+    if type(values) is list:
+        return _of_list(values)
     if np.ma.is_masked(values):
         at = int(np.argmax(np.ma.getmaskarray(values)))
         raise ValueError(f"values must be integers, and element {at} is masked; leave it out, or fill it")
@@ -63,7 +65,10 @@ def words_in(values: Any) -> NDArray[np.int64]:
         return _one_by_one(array.tolist()) if array.dtype == object and array.ndim == 1 else _of_array(array)
     if isinstance(values, Set):
         raise TypeError(f"values must be in an order, and a {type(values).__name__} has none; sort them, or use list")
-    values = list(many(values, "values", "put"))
+    return _of_list(list(many(values, "values", "put")))
+
+
+def _of_list(values: list[Any]) -> NDArray[np.int64]:
     if set(map(type, values)) == {int}:
         try:
             return np.array(values, np.int64)
