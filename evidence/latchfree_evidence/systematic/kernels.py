@@ -57,7 +57,7 @@ MODULES: Final[dict[str, tuple[str, ...]]] = {
     "words": ("latchfree.sorting", "latchfree.words"),
     "mask": tuple(
         f"{_MASKS}.{name}"
-        for name in ("found", "group_keys", "records", "search", "shapes", "table", "trie")
+        for name in ("found", "group_keys", "records", "search", "shapes", "table", "texts", "trie")
     ),
 }  # fmt: skip
 
@@ -69,7 +69,6 @@ _NEXT: Final = (
             "change", "collect", "copies", "digits", "levels", "match", "near", "rows", "single", "strings", "whole",
         )
     ),
-    f"{_MASKS}.texts",
 )  # fmt: skip
 
 _OBJECTS: Final = (

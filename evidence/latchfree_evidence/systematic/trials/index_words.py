@@ -128,3 +128,19 @@ def scans(world: World, seed: int) -> None:
         for k, text in enumerate(given):
             found = int(out[0][k]), int(out[1][k]), bool(out[2][k])
             require(found == _shape(text, dialect), "the shape of a pattern", text, found)
+
+
+def loads(world: World, seed: int) -> None:
+    """Split texts of short words: `load` reads 1 to 7 bytes, as a shift follows, and there is none by 64 bits."""
+
+    def wrapped(made: Any, steps: bool) -> Any:
+        def load(address: int, size: int, limit: int) -> Any:
+            require(1 <= size <= 7, "bytes that are read as a word", size)
+            return made(address, size, limit)
+
+        return load
+
+    kernels = world.with_wrapped({"latchfree.topics.mask.kernels.texts:load": wrapped})
+    for text in (b"a", b"abc/efg", b"abc/efgh", b"a/cd/fgh/jk/mn/p", b"", b"/", b"abc/efgh/"):
+        for behind in (b"", b"/behind  "):
+            _check(kernels, text, DIALECTS["mqtt"], False, 9, behind)

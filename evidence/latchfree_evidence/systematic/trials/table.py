@@ -211,6 +211,7 @@ TRIALS: Final[dict[str, tuple[tuple[Callable[[World, int], None], int], ...]]] =
     "words": ((arithmetic.hashes, 1), (arithmetic.bits, 1), (arithmetic.sorts, 1)),
     "mask": (
         (index_words.parses, 2),
+        (index_words.loads, 1),
         (index_words.runs, 1),
         (index_words.positions, 1),
         (index_words.scans, 1),
