@@ -55,7 +55,10 @@ MODULES: Final[dict[str, tuple[str, ...]]] = {
     "header": tuple(f"{_ARENA}.{name}" for name in ("counting", "directory", "state")),
     "topics": (f"{_TOPICS}.agree",),
     "words": ("latchfree.sorting", "latchfree.words"),
-    "mask": (f"{_MASKS}.records",),
+    "mask": tuple(
+        f"{_MASKS}.{name}"
+        for name in ("found", "group_keys", "records", "search", "shapes", "table", "texts", "trie")
+    ),
 }  # fmt: skip
 
 #: Their groups have trials and programs, but not all of their mutants are judged yet.
@@ -66,7 +69,6 @@ _NEXT: Final = (
             "change", "collect", "copies", "digits", "levels", "match", "near", "rows", "single", "strings", "whole",
         )
     ),
-    *(f"{_MASKS}.{name}" for name in ("found", "group_keys", "search", "shapes", "table", "texts", "trie")),
 )  # fmt: skip
 
 _OBJECTS: Final = (

@@ -61,7 +61,7 @@ def fill_table(
     separators: Word, entries: Array, filter_: Array,
 ) -> None:  # fmt: skip
     """Enter the patterns that have a group; `masks` and `depths` are those of groups, `names` of records."""
-    scratch = np.empty((3, MOST_WORDS + 1), np.uint64)
+    scratch = np.empty((3, MOST_WORDS), np.uint64)
     hashes = scratch[0]
     capacity = np.uint64(len(entries))
     bits = np.uint64(len(filter_) * 64)
@@ -72,7 +72,7 @@ def fill_table(
             continue
         parse(
             address + np.uint64(offsets[i]), np.uint64(offsets[i + 1] - offsets[i]), limit, classes, separators,
-            np.uint64(MOST_WORDS + 1), hashes.ctypes.data, scratch[1].ctypes.data, scratch[2].ctypes.data,
+            np.uint64(MOST_WORDS), hashes.ctypes.data, scratch[1].ctypes.data, scratch[2].ctypes.data,
         )  # fmt: skip
         literals = _0
         for j in range(depths[group]):
