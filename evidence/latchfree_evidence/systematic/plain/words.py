@@ -25,6 +25,13 @@ def signed_32(value: int) -> int:
     return value - (1 << 32) if value >> 31 else value
 
 
+def bits(count: int) -> int:
+    """Return by how many bits a word is shifted; machine code has no result for 64 or more."""
+    if not 0 <= count < 64:
+        raise AssertionError(f"a word is shifted by {count} bits")
+    return count
+
+
 def high_product(a: int, b: int) -> int:
     """Return the upper word of a product."""
     return a * b >> 64

@@ -23,13 +23,15 @@ from latchfree import atomics
 from latchfree.jit import Kernel, Named
 from latchfree_evidence.systematic.plain.arrays import NUMPY
 from latchfree_evidence.systematic.plain.translation import Callee, Translation
-from latchfree_evidence.systematic.plain.words import ACCESSES, INSTRUCTIONS, OTHERS, fine, signed, signed_32
+from latchfree_evidence.systematic.plain.words import ACCESSES, INSTRUCTIONS, OTHERS, bits, fine, signed, signed_32
 
 _CONVERSIONS: Final = {
     np.uint64: Callee("uint64"),
     np.int64: Callee("int64", "_signed"),
     np.int32: Callee("int32", "_signed_32"),
 }
+#: Whose kernels fail where they shift a word by 64 bits or more, for which machine code has no result.
+_SHIFTS_LOOKED_AT: Final = "latchfree.topics."
 _ACCESS_OF: Final = {id(getattr(atomics, name)): name for name in ACCESSES}
 _INSTRUCTION_OF: Final = {id(getattr(atomics, name)): name for name in INSTRUCTIONS}
 
@@ -152,6 +154,8 @@ class World:
         scope["np"] = NUMPY
         for node in list(ast.walk(tree)):
             self._fold(node, outer)
+        if python.__module__.startswith(_SHIFTS_LOOKED_AT):
+            _look_at_shifts(tree, scope)
         callees: dict[str, tuple[Any, bool]] = {}
         translation = Translation(lambda function: self._callee(function, outer, scope, callees), steps=self._steps)
         module = ast.fix_missing_locations(ast.Module([translation.visit(tree)], []))
@@ -223,6 +227,17 @@ class _Template:
 
 
 _TEMPLATES: Final[dict[tuple[str, str, bool], _Template]] = {}
+
+
+def _look_at_shifts(tree: ast.AST, scope: dict[str, Any]) -> None:
+    """Have a shift by a number that is not a constant fail where the number is 64 or more."""
+    scope["_bits"] = bits
+    for node in list(ast.walk(tree)):
+        if isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.LShift | ast.RShift):
+            name = "right" if isinstance(node, ast.BinOp) else "value"
+            by = getattr(node, name)
+            if not isinstance(by, ast.Constant) and not isinstance(getattr(by, "id", None) and scope.get(by.id), int):
+                setattr(node, name, ast.Call(ast.Name("_bits", ast.Load()), [by], []))
 
 
 @functools.cache

@@ -19,12 +19,13 @@ from latchfree_evidence.systematic.plain.world import World
 from latchfree_evidence.systematic.trials import walking
 from latchfree_evidence.systematic.trials.place import OFFSET, require
 from latchfree_evidence.systematic.trials.retirements import deadlists
+from latchfree_evidence.systematic.trials.topic_scene import Topics
 from latchfree_evidence.systematic.trials.tries import KINDS, Kind, Trial, spares
 
 _SPARES, _OLDEST, _DEFERRED = int(layout.P_SPARE_COUNT), int(layout.P_OLDEST), int(layout.P_DEFERRED)
 
 
-def use_up(world: World, trial: Trial, keep: int, *, waiting: bool = False) -> None:
+def use_up(world: World, trial: Trial | Topics, keep: int, *, waiting: bool = False) -> None:
     """Leave no free word in an arena, and so many spare blocks to each participant at most.
 
     What waits in limbo, or to be freed, waits no more, unless it is `waiting` that is looked at.

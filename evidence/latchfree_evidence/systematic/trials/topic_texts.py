@@ -7,7 +7,9 @@ Example: the pattern ``a.#.b`` is stored in an S-node, and compared with every t
 from __future__ import annotations
 
 import ctypes
+import functools
 import itertools
+import mmap
 import random
 from typing import Any
 
@@ -36,6 +38,14 @@ def _patterns(dialect: Any, words_of: tuple[str, ...], most: int) -> list[Any]:
     return found
 
 
+def _is_pattern(dialect: Any, text: str) -> bool:
+    try:
+        dialect.pattern(text)
+    except InvalidPattern:
+        return False
+    return True
+
+
 def _topics(dialect: Any, words_of: tuple[str, ...], most: int) -> list[str]:
     found = []
     for count in range(1, most + 1):
@@ -62,7 +72,7 @@ def stored(pattern: str, *, wild: bool, behind: str = "./") -> list[int]:
 def parsed(world: World, text: str, rules: int, forbidden: int, *, pattern: bool) -> tuple[int, Any, Any, Any]:
     """Return the number of words of a text, the text at an address, where its words start, and its digits."""
     kept = ctypes.create_string_buffer(b"\xff" * 8 + text.encode() + b"\xff" * 8)
-    starts, found = np.zeros(len(text.encode()) + 3, np.uint64), np.zeros(len(text.encode()) + 3, np.uint64)
+    starts, found = (np.full(len(text.encode()) + 3, 77, np.uint64) for _ in range(2))
     at, length = ctypes.addressof(kept) + 8, len(text.encode())
     count = world[digits.parse](at, length, rules, forbidden, ALL, pattern, starts.ctypes.data, found.ctypes.data)
     return count, kept, starts, found
@@ -98,9 +108,19 @@ def agreements(world: World, seed: int) -> None:
                 require(found == wanted, "whether a pattern matches", name, pattern.text, topic, found)
 
 
-def _digit(word: bytes) -> int:
+def mixed(word: int) -> int:
+    """Return a word mixed."""
+    return int(_mix()(word))
+
+
+@functools.cache
+def _mix() -> Any:
+    return World()[words.mix]
+
+
+def digit_of(word: bytes) -> int:
     """Return the digit of a word, as `latchfree.topics.concurrent.kernels.digits` documents it."""
-    h, mix = 0x243F6A8885A308D3, World()[words.mix]
+    h, mix = 0x243F6A8885A308D3, _mix()
     whole = len(word) // 8 * 8
     for at in range(0, whole, 8):
         h = mix(h ^ int.from_bytes(word[at : at + 8], "little"))
@@ -112,8 +132,23 @@ def parses(world: World, seed: int) -> None:
     rng = random.Random(seed)
     _, dialect = list(DIALECTS.items())[seed % 3]
     s, rules, forbidden = dialect.separator, rules_of(dialect), forbidden_in(dialect)
-    some = ("a", "", "b7", dialect.one, dialect.many, "seven77", "eight888", "nine99999", "x" * 15, "x" * 16, "é" * 9)
-    texts = [s.join(rng.choice(some) for _ in range(rng.randint(1, 5))) for _ in range(150)]
+    some = (
+        "a",
+        "",
+        "b7",
+        dialect.one,
+        f"{dialect.one}x",
+        f"{dialect.many}y",
+        dialect.many,
+        "seven77",
+        "eight888",
+        "nine99999",
+        "x" * 15,
+        "x" * 16,
+        "é" * 9,
+    )
+    texts = [s.join(rng.choice(some) for _ in range(rng.randint(1, 5))) for _ in range(200)]
+    texts += ["a !", "@ a", "x@ !", "$", "$a"]
     texts += ["", s, "a", s.join("w" * dialect.most_words), s.join("w" * (dialect.most_words + 1))]
     texts += ["x" * dialect.longest, "x" * (dialect.longest + 1), "y" * (dialect.longest - 9) + s + "abcdefgh"]
     texts += [f"{front}{chr(code)}{back}" for code in (0, 9, 31, 32, 43, 63, 64, 127)
@@ -129,10 +164,13 @@ def parses(world: World, seed: int) -> None:
         require(count == len(split), "how many words there are", text[:30], count)
         places = list(itertools.accumulate((len(word.encode()) + 1 for word in split), initial=0))
         require(starts.tolist()[: count + 1] == places, "where they start", text[:30])
-        wanted = [*map(_digit, (word.encode() for word in split)), int(digits.END)]
+        wanted = [*map(digit_of, (word.encode() for word in split)), int(digits.END)]
         require(found.tolist()[: count + 1] == wanted, "their digits", text[:30])
         if len(text) < 90:
             _stored(world, dialect, text, kept)
+    for text in (f"{dialect.one}x", f"a{s}{dialect.many}y", dialect.one, "$"):
+        if _is_pattern(dialect, text):
+            _stored(world, dialect, text, parsed(world, text, rules, 0, pattern=True)[1])
 
 
 def _stored(world: World, dialect: Any, text: str, kept: Any) -> None:
@@ -144,7 +182,7 @@ def _stored(world: World, dialect: Any, text: str, kept: Any) -> None:
     require(at == (0 if text else 1), "where the first word of a pattern starts", text)
     signs = {dialect.one.encode(): int(digits.ANY_WORD), dialect.many.encode(): int(digits.ANY_WORDS)}
     for word in split:
-        wanted = signs.get(word, _digit(word) & mask)
+        wanted = signs.get(word, digit_of(word) & mask)
         require(world[digits.stored_digit](mem, 0, rules, mask, at) == wanted, "the digit of a word", text, at)
         at = world[digits.word_after](mem, 0, rules, at)
     require(at == len(text.encode()) + 1, "the end of a pattern", text, at)
@@ -152,7 +190,30 @@ def _stored(world: World, dialect: Any, text: str, kept: Any) -> None:
     name = int(world[words.mix](mem[int(KEY)]))
     require(world[digits.stored_digit](mem, 0, rules, mask, at + 1) == name, "behind END is the number", text)
     count, _, _, found = parsed(world, text, rules, 0, pattern=True)
-    expected = [signs.get(word, _digit(word)) for word in split]
+    expected = [signs.get(word, digit_of(word)) for word in split]
     require(count == int(digits.INVALID) or found.tolist()[:count] == expected, "the digits of a pattern", text)
     hidden = world[digits.is_hidden](ctypes.addressof(kept) + 8, len(text.encode()), rules)
     require(bool(hidden) == (dialect.hides_dollar and text.startswith("$")), "whether a topic is hidden", text)
+    sign = ctypes.create_string_buffer(b"$")
+    require(not world[digits.is_hidden](ctypes.addressof(sign), 0, rules), "no text is not hidden")
+
+
+def fences(world: World, seed: int) -> None:
+    """Split texts that end where a page ends, or begin where one begins; their neighbours may not be read."""
+    page, rules = mmap.PAGESIZE, rules_of(list(DIALECTS.values())[seed % 3])
+    area = mmap.mmap(-1, 3 * page)
+    start = ctypes.addressof(ctypes.c_char.from_buffer(area))
+    protect = ctypes.CDLL(None).mprotect
+    for neighbour in (start, start + 2 * page):
+        require(protect(ctypes.c_void_p(neighbour), ctypes.c_size_t(page), 0) == 0, "a page is taken away")
+    starts, found = (np.zeros(40, np.uint64) for _ in range(2))
+    for length in range(1, 25):
+        for gap in range(length + 1):
+            text = b"x" * gap + (bytes([rules & 255]) + b"y" * length)[: length - gap]
+            for at in (start + page, start + 2 * page - length):
+                ctypes.memmove(at, text, length)
+                count = world[digits.parse](at, length, rules, 0, ALL, False, starts.ctypes.data, found.ctypes.data)
+                wanted = [digit_of(word) for word in text.split(text[gap : gap + 1] or b"?")]
+                require(count == int(digits.INVALID) or found[:count].tolist() == wanted, "the digits", text)
+    for neighbour in (start, start + 2 * page):
+        require(protect(ctypes.c_void_p(neighbour), ctypes.c_size_t(page), 3) == 0, "a page is given back")

@@ -40,16 +40,20 @@ def slots_of(mem: Any, main: int) -> list[int]:
     return [mem[main + 3 + k] for k in range(mem[main + 2])]
 
 
+def main_of(mem: Any, i: int) -> int:
+    """Return the main of an I-node; nothing may be pending."""
+    main = mem[i + 1]
+    prev = mem[main + 1]
+    return int(prev & ~TAG if prev else main)
+
+
 def below(mem: Any, i: int, oldest: int = 0) -> Iterator[int]:
     """Yield an I-node and all nodes below it that were born in `oldest` or later; nothing may be pending."""
     if kind_of(mem, i) != I_NODE:
         raise AssertionError(f"no I-node: {i}")
     if born(mem, i) >= oldest:
         yield i
-    main = mem[i + 1]
-    prev = mem[main + 1]
-    if prev:
-        main = prev & ~TAG
+    main = main_of(mem, i)
     if born(mem, main) < oldest:
         return
     yield main
