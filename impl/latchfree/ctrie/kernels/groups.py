@@ -20,6 +20,7 @@ from latchfree.ctrie.kernels.lookup import lookup
 from latchfree.ctrie.kernels.nodes import (
     C_NODE,
     CHILD,
+    LAST_LEVEL,
     MAIN,
     NIL,
     ONE,
@@ -52,6 +53,7 @@ _SLICE = (ONE << STRIDE) - ONE
 def _to_mains(mem: Handle, places: Word, count: Word, level: Word) -> Word:
     """Go from I-nodes, in slots, to their mains; return how many keys are on their way."""
     in_line()
+    shift = min(level, LAST_LEVEL)  # an L-node hangs below the last level, and has no slots
     moving = 0
     for g in range(count):
         place = peek(places, np.uint64(g))
@@ -61,7 +63,7 @@ def _to_mains(mem: Handle, places: Word, count: Word, level: Word) -> Word:
             poke(places, np.uint64(g), m | CHILD)
             prefetch_read(mem, m)
             # Where its slot would be if the node were full.
-            prefetch_read(mem, m + SLOTS + ((peek(places, _HASHES + np.uint64(g)) >> level) & _SLICE))
+            prefetch_read(mem, m + SLOTS + ((peek(places, _HASHES + np.uint64(g)) >> shift) & _SLICE))
             moving += 1
     return moving
 
