@@ -31,7 +31,7 @@ _CONVERSIONS: Final = {
     np.int32: Callee("int32", "_signed_32"),
 }
 #: Whose kernels fail where they shift a word by 64 bits or more, for which machine code has no result.
-_SHIFTS_LOOKED_AT: Final = "latchfree.topics."
+_SHIFTS_LOOKED_AT: Final = "latchfree."
 _ACCESS_OF: Final = {id(getattr(atomics, name)): name for name in ACCESSES}
 _INSTRUCTION_OF: Final = {id(getattr(atomics, name)): name for name in INSTRUCTIONS}
 

@@ -242,6 +242,7 @@ TRIALS: Final[dict[str, tuple[tuple[Callable[[World, int], None], int], ...]]] =
         (topic_texts.fences, 3),
         (topic_buffers.rooms, 1),
         (topic_changes.changes, 12),
+        (topic_changes.all_short, 3),
         (topic_texts.agreements, 9),
         (matched.tries, 15),
         (topic_buffers.trees, 1),
@@ -253,8 +254,9 @@ TRIALS: Final[dict[str, tuple[tuple[Callable[[World, int], None], int], ...]]] =
         (topic_late.neighbours, 4),
         (topic_late.deep, 3),
         (topic_late.renewals, 2),
+        (topic_late.longest, 1),
         (topic_scarce.full, 2),
-        (topic_scarce.tombs, 6),
+        (topic_scarce.tombs, 12),
         (topic_scarce.renewals, 1),
     ),
     "header": (

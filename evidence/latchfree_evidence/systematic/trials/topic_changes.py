@@ -7,8 +7,10 @@ the same slots. Snapshots stay as they were, and in the end every word is free o
 from __future__ import annotations
 
 import random
+from itertools import product
 from typing import Any, Final
 
+from latchfree.arena import layout
 from latchfree.topics import InvalidPattern
 from latchfree.topics.relations import overlaps
 from latchfree_evidence.systematic.plain.world import World
@@ -89,6 +91,9 @@ class _Trial:
         for number, (pattern, _) in self.rng.sample(sorted(here.held.items()), len(here.held)):
             here.drop(me, [pattern], [number])
             here.check()
+        version = here.mem[int(layout.H_VERSION)]  # no subscription has this name, and word 1 is of no S-node
+        require(version >> 1 not in here.held, "a number that nobody has")
+        here.drop(me, [here.dialect.one if version & 1 else "a"], [version >> 1])
         require(not here.held and here.scanned(me, here.mem[here.trie + 1])[0] == 0, "nothing is left")
         here.account()
 
@@ -99,3 +104,16 @@ def changes(world: World, seed: int) -> None:
     for _ in range(45):
         trial.step()
     trial.finish()
+
+
+def all_short(world: World, seed: int) -> None:
+    """Subscribe all patterns of few short words, and match all topics of few words."""
+    here = Topics(world, _DIALECTS[seed % 3])
+    d, me = here.dialect, here.place.who[0]
+    patterns = [d.separator.join(each) for n in (1, 2, 3) for each in product((d.one, d.many, "a", "$s"), repeat=n)]
+    patterns = [each for each in patterns if _is_valid(d, each)]
+    here.add(me, patterns, list(range(len(patterns))))
+    here.check()
+    topics = [d.separator.join(each) for n in (1, 2, 3, 4) for each in product(("a", "$s"), repeat=n)]
+    here.look(me, topics, here.held)
+    here.account()

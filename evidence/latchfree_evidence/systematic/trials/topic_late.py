@@ -261,6 +261,19 @@ def deep(world: World, seed: int) -> None:
     everywhere(lambda before: scene(3 * before + seed), 20)
 
 
+def longest(world: World, seed: int) -> None:
+    """Subscribe what shares a hundred words: no attempt makes more nodes than its journal has room for."""
+    here = Topics(world, "mqtt")
+    me = here.place.who[0]
+    shared = "/".join("d" * 100)
+    behind = [me + int(layout.P_SCRATCH_MORE) + k for k in range(32)]
+    before = [here.mem[at] for at in behind]
+    here.add(me, [shared, f"{shared}/e"], [1, 2])
+    require([here.mem[at] for at in behind] == before, "nothing is written behind a journal")
+    here.check()
+    here.account()
+
+
 def renewals(world: World, seed: int) -> None:
     """Stop where a snapshot's branches are renewed; meanwhile a branch that is new already gets a subscription."""
     steps = world.stepping()

@@ -89,9 +89,13 @@ def _refused(here: Topics, most: int) -> None:
 
 def tombs(world: World, seed: int) -> None:
     """Meet tombs, with memory and without."""
-    here = _with_tombs(world, seed)
+    here = _with_tombs(world, seed % 6)
     me = here.place.who[0]
     here.check(tombs=True)
+    if seed < 6:
+        use_up(world, here, (0, 6)[seed // 3])
+        _refused(here, (0, 99)[seed // 3])
+        return
     slot = here.freeze(here.place.who[1])
     held = dict(here.held)
     root = here.root(slot)
@@ -102,10 +106,6 @@ def tombs(world: World, seed: int) -> None:
     require(sorted(here.scanned(me, root)[1]) == sorted(held), "all of a snapshot with tombs")
     here.look(me, ["a/b", "d"], held, root)
     here.thaw(here.place.who[1], slot)
-    if seed < 4:
-        use_up(world, here, 0)
-        _refused(here, 0)
-        return
     for pattern in _PATTERNS:
         here.add(me, [pattern], [9])
     here.check(tombs=True)

@@ -155,13 +155,13 @@ class Topics:
     def look(self, me: int, topics: list[str], held: Held, root: int = 0) -> None:
         """Match topics, for subscribers and for copies of S-nodes."""
         buffers = self.buffers(max((len(each.encode()) for each in topics), default=0))
-        done, offsets, out = self.rows(me, topics, buffers, root=root)
+        done, offsets, out = self.rows(me, topics, buffers, root=root, out=3000)
         require(done == len(topics) and offsets[0] == 0, "all topics are matched", done)
         for k, topic in enumerate(topics):
             found = [out[j] for j in range(offsets[k], offsets[k + 1])]
             wanted = {subscriber for _, subscriber in self.matching(held, topic).values()}
             require(len(found) == len(set(found)) and set(found) == wanted, "who is matched", topic, found, wanted)
-        done, offsets, out = self.rows(me, topics, buffers, root=root, values=0)
+        done, offsets, out = self.rows(me, topics, buffers, root=root, values=0, out=9000)
         require(done == len(topics), "all topics are matched, for copies")
         copies = self.copies(out, offsets[-1], buffers.counts[0])
         for k, topic in enumerate(topics):
