@@ -2,8 +2,9 @@
 
 Prints nanoseconds a value (an integer) for one thread that puts and gets, for two threads, and for two processes; one
 value a call, and 256 a call. Then how long a getter that sleeps takes to wake, and how much processor time it uses
-while it waits. `measuring.passing` says exactly what is measured. The best of some rounds stands. A queue that is not
-installed is left out, and said; "-" means that the queue has no such call, or is not for processes.
+while it waits; "own" is without the time that it was ready and another program had the processor. `measuring.passing`
+says exactly what is measured. The best of some rounds stands. A queue that is not installed is left out, and said; "-"
+means that the queue has no such call, or is not for processes.
 """
 
 from __future__ import annotations
@@ -72,6 +73,7 @@ def _waking(kinds: dict[str, Kind], times: int) -> tuple[Table, list[Wake]]:
         for what, cell in (
             ("median, us", lambda wake: f"{wake.middle:,.0f}"),
             ("99 of 100, us", lambda wake: f"{wake.late:,.0f}"),
+            ("99 of 100, own", lambda wake: f"{wake.own:,.0f}"),
             ("busy while it waits", lambda wake: f"{wake.busy:.1%}"),
         ):
             table.add_row(f"{where}: {what}", *("-" if each is None else cell(each) for each in found))

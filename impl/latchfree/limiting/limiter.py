@@ -20,6 +20,7 @@ from latchfree.errors import ArenaInvalid, LatchfreeError
 from latchfree.limiting.border import BUCKET
 from latchfree.limiting.errors import LimiterGone, RateLimited
 from latchfree.limiting.kernels.bucket import GRANTED
+from latchfree.limiting.sleeping import Sleepers, wake
 from latchfree.resting import rest
 from latchfree.sketches.border import SKETCH
 from latchfree.sketches.common.place import Place, check_arena, unlink
@@ -100,19 +101,23 @@ class RateLimiter:
     (True, False, True)
     """
 
-    __slots__ = ("_place",)
+    __slots__ = ("_place", "_sleepers")
 
     _place: Place
+    #: Who waits in this process, if the limiter can go.
+    _sleepers: Sleepers | None
     #: Nanoseconds of the clock of this boot.
     _clock: ClassVar[Any] = staticmethod(time.monotonic_ns)
 
     def __init__(self, rate: float, burst: int = 1, *, when_empty: str = "block") -> None:
         self._place = LimiterPlace.private(RATE_LIMITER, _shape(rate, burst, when_empty), 0)
+        self._sleepers = None
 
     @classmethod
     def _of(cls, place: Place) -> RateLimiter:
         made = cls.__new__(cls)
         made._place = place
+        made._sleepers = None if place.arena is None else Sleepers(place.arena, place)
         return made
 
     @classmethod
@@ -163,7 +168,7 @@ class RateLimiter:
         ValueError
             If it is a structure of another kind.
         """
-        unlink(arena, name, RATE_LIMITER)
+        unlink(arena, name, RATE_LIMITER, wake)
 
     # tokens -----------------------------------------------------------------------------------------------------
 
@@ -219,7 +224,10 @@ class RateLimiter:
             wait = self._wait(tokens, reserve, until)
             if wait <= 0.0:
                 return wait == 0.0
-            time.sleep(wait)
+            if self._sleepers is None:
+                time.sleep(wait)
+            else:
+                self._sleepers.sleep(wait)
 
     async def aacquire(self, tokens: int = 1, timeout: float | None = None, *, reserve: int = 0) -> bool:
         """Take tokens as `acquire` does, and let other coroutines run meanwhile.
@@ -236,7 +244,7 @@ class RateLimiter:
                 raise
             if wait <= 0.0:
                 return wait == 0.0
-            await asyncio.sleep(wait)
+            await (asyncio.sleep if self._sleepers is None else self._sleepers.asleep)(wait)
 
     def _checked(self, tokens: Any, reserve: Any) -> tuple[int, int]:
         if tokens.__class__ is reserve.__class__ is int and reserve == 0 and 1 <= tokens <= self.burst:

@@ -73,7 +73,7 @@ class Watch:
                 self._waiting.pop(future, None)
 
     def _start(self) -> bool:
-        thread = threading.Thread(target=self._run, name="latchfree-ring-watch", daemon=True)
+        thread = threading.Thread(target=self._run, name="latchfree-watch", daemon=True)
         try:
             thread.start()
         except RuntimeError:
@@ -89,11 +89,15 @@ class Watch:
                     return
                 armed = self._armed
             FUTEX.wait(self._address, armed, _LOOK)
-            with self._changed:
-                found, self._waiting = self._waiting, {}
-            for future, loop in found.items():
-                with suppress(RuntimeError):  # the loop was closed
-                    loop.call_soon_threadsafe(_end, future)
+            self.tell()
+
+    def tell(self) -> None:
+        """Have all who wait now go on."""
+        with self._changed:
+            found, self._waiting = self._waiting, {}
+        for future, loop in found.items():
+            with suppress(RuntimeError):  # the loop was closed
+                loop.call_soon_threadsafe(_end, future)
 
 
 def _end(future: asyncio.Future[Any]) -> None:

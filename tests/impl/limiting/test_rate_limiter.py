@@ -5,6 +5,7 @@ import itertools
 import os
 import pickle
 import signal
+import threading
 import time
 
 import pytest
@@ -26,6 +27,7 @@ from latchfree import (
     StructureMissing,
 )
 from latchfree.limiting.limiter import MOST_BURST, TICKS
+from latchfree.streams.futex import FUTEX
 from latchfree_fsck import fsck
 from latchfree_lincheck import History, Operation, check
 from latchfree_model import get_model
@@ -317,3 +319,112 @@ def test_who_is_killed_takes_nothing_along(shared):
         mine += 1
     # one take may have been under way, and not been counted
     assert 200_000 - 1 <= mine + acknowledged <= 200_000
+
+
+# who waits notices the end -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def unhurried(monkeypatch):
+    """Nobody looks before an hour has gone by, unless woken."""
+    monkeypatch.setattr("latchfree.limiting.limiter._NAP", 3600.0)
+    monkeypatch.setattr("latchfree.streams.watching._LOOK", 3600.0)
+    if not FUTEX.works:
+        pytest.skip("this kernel wakes nobody")
+
+
+def waiting(call):
+    """Run a call in a thread; return the thread, and the list that its error will be in."""
+    found = []
+
+    def run():
+        try:
+            call()
+        except Exception as error:
+            found.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    return thread, found
+
+
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("kind", ["thread", "coroutine"])
+@pytest.mark.parametrize("ends", ["unlink", "close"])
+def test_who_waits_is_woken_by_the_end(shared, unhurried, monkeypatch, ends, kind, late):
+    """Of the limiter, and of the arena; whoever begins to wait just then is not left asleep, either."""
+    made = RateLimiter.create(shared, "calls", rate=1e-6)
+    assert made.acquire()
+    begun, real = threading.Event(), FUTEX.wait
+
+    def noticed(*arguments):
+        begun.set()
+        real(*arguments)
+
+    monkeypatch.setattr(FUTEX, "wait", noticed)
+    thread, found = waiting(made.acquire if kind == "thread" else lambda: asyncio.run(made.aacquire()))
+    assert begun.wait(120)
+    if late:  # it sleeps by now, most likely
+        time.sleep(0.02)
+    if ends == "unlink":
+        RateLimiter.unlink(shared, "calls")
+    else:
+        shared.close()
+    thread.join(120)
+    assert not thread.is_alive()
+    assert [type(error) for error in found] == [LimiterGone if ends == "unlink" else ArenaClosed]
+    assert made._sleepers._waiting == []
+
+
+def test_who_waits_in_another_process_is_woken(shared, unhurried):
+    made = RateLimiter.create(shared, "calls", rate=1e-6)
+    assert made.acquire()
+    ready, tell = os.pipe()
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            real = FUTEX.wait
+            FUTEX.wait = lambda *arguments: (os.write(tell, b"."), real(*arguments))
+            made.acquire()
+        except LimiterGone:
+            code = 0
+        finally:
+            os._exit(code)
+    assert os.read(ready, 1) == b"."
+    RateLimiter.unlink(shared, "calls")
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    os.close(ready)
+    os.close(tell)
+
+
+def test_who_closes_waits_for_nobody_but_those_who_can_look(shared, monkeypatch):
+    """Those of the closing thread look when it goes on; those of a parent are not here; others are waited for."""
+    made, slept = RateLimiter.create(shared, "calls", rate=1e-6), []
+    sleepers = made._sleepers
+    monkeypatch.setattr(time, "sleep", slept.append)
+    sleepers._waiting[:] = [(os.getpid(), threading.get_ident()), (os.getpid() + 1, 2)]
+    sleepers.end()
+    assert slept == []
+    sleepers._waiting[:] = [(os.getpid(), 2)]  # it never comes back
+    sleepers.end()
+    assert 1 <= len(slept) <= 1_000
+    sleepers._waiting.clear()
+
+
+def test_while_calls_are_under_way_who_waits_goes_on(shared_name, unhurried):
+    """An arena that is about to be closed is not closed yet: the limiter works, and nobody falls asleep for long."""
+    with Arena.create(name=shared_name, capacity=8 << 20) as arena:
+        made = RateLimiter.create(arena, "calls", rate=1e-6)
+        assert made.acquire()
+        closer = threading.Thread(target=arena.close, daemon=True)
+        with arena.call():
+            closer.start()
+            while not arena.closing:
+                time.sleep(0.001)
+            made._sleepers.sleep(3600)
+            asyncio.run(made._sleepers.asleep(3600))
+            assert not made.try_acquire()
+        closer.join(120)
+        with pytest.raises(ArenaClosed):
+            made.acquire()

@@ -187,14 +187,24 @@ def check_arena(arena: Any) -> Arena:
     return arena
 
 
-def unlink(arena: Arena, name: str, kind: int) -> None:
-    """Take a sketch out of an arena's directory, refuse calls on it from then on, and free its memory."""
+def unlink(arena: Arena, name: str, kind: int, refused: Callable[[Arena, int], None] | None = None) -> None:
+    """Take a sketch out of an arena's directory, refuse calls on it from then on, and free its memory.
+
+    Parameters
+    ----------
+    arena, name, kind
+        Of the sketch.
+    refused : callable, optional
+        Is called with the arena and the record when calls are refused, before the memory is free.
+    """
     found = check_arena(arena).directory.find(name, kind, call="unlink")
     maker = arena.identity
 
     def dismantle(entry: Entry) -> None:
         end, is_quiet = SKETCH.end, SKETCH.is_quiet
         ended = end(arena.base, entry.root)
+        if refused is not None:
+            refused(arena, entry.root)
         until = time.monotonic() + _PATIENCE
         while not is_quiet(arena.base, ended):
             if time.monotonic() > until:
