@@ -49,17 +49,22 @@ def choose_groups(
     chosen, depth = chosen[order], depth[order]
     number = np.full(len(shapes), IN_TRIE, np.int64)
     number[chosen] = np.arange(len(chosen))
-    exact = depth[depth % 2 == 0] >> 1
-    is_open = depth[depth % 2 == 1] >> 1
+    exact_at, open_to = bounds_of(depth[depth % 2 == 0] >> 1, depth[depth % 2 == 1] >> 1, least)
     groups = Groups(
         masks=different[shapes[chosen] // 256] if len(chosen) else np.empty(0, np.uint64),
         depths=depth >> 1,
-        exact_at=np.searchsorted(exact, np.arange(MOST_WORDS + 3)).astype(np.int64),
-        open_to=(len(exact) + np.searchsorted(is_open + least, np.arange(MOST_WORDS + 2), side="right")).astype(
-            np.int64
-        ),
+        exact_at=exact_at,
+        open_to=open_to,
     )
     return groups, number[shape_of] if len(shape_of) else np.empty(0, np.int64)
+
+
+def bounds_of(
+    exact: NDArray[np.int64], is_open: NDArray[np.int64], least: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return `exact_at` and `open_to` of groups with these numbers of words, in ascending order."""
+    ends = len(exact) + np.searchsorted(is_open + least, np.arange(MOST_WORDS + 2), side="right")
+    return np.searchsorted(exact, np.arange(MOST_WORDS + 3)).astype(np.int64), ends.astype(np.int64)
 
 
 def group_table(masks: NDArray[np.uint64], depths: NDArray[np.int64]) -> NDArray[np.uint64]:

@@ -25,7 +25,7 @@ from latchfree.topics.branches import Branch
 from latchfree.topics.columns import check_texts, text_column
 from latchfree.topics.dialects import DIALECTS, Dialect, exact_bytes, get_dialect
 from latchfree.topics.errors import FrozenMatcher, IndexInvalid, InvalidTopic
-from latchfree.topics.mask import layout
+from latchfree.topics.mask import checking, layout
 from latchfree.topics.mask.border import MASK
 from latchfree.topics.mask.build import arrays_of, byte_column
 from latchfree.topics.mask.byte_classes import class_table, eight
@@ -152,7 +152,8 @@ class MaskIndex(Snapshot[S]):
         path : str or Path
             The file that `save` wrote.
         check : bool
-            Whether to read the whole file and compare its checksum; if False, open only files that you wrote.
+            Whether to read the whole file, compare its checksum, and look whether all in it leads to where it should;
+            if False, open only files that you wrote.
 
         Raises
         ------
@@ -167,11 +168,11 @@ class MaskIndex(Snapshot[S]):
     @classmethod
     def _of_buffer(cls, buffer: NDArray[np.uint8], source: str, check: bool) -> MaskIndex[Any]:
         plain, arrays = layout.unpack(buffer, source, check=check)
+        if check:
+            checking.check(plain, arrays, source)
         numbering = Numbering()
         if "name_offsets" in arrays:
-            buffers = [None, pa.py_buffer(arrays["name_offsets"]), pa.py_buffer(arrays["name_bytes"])]
-            column = pa.Array.from_buffers(pa.large_string(), len(arrays["name_offsets"]) - 1, buffers)
-            numbering = Numbering(column=column.cast(pa.string()))
+            numbering = Numbering(column=checking.names_of(arrays, source, check=check))
         return cls(buffer, DIALECTS[plain["dialect"]], numbering, arrays)
 
     def save(self, path: str | Path) -> None:

@@ -26,6 +26,8 @@ MAGIC: Final = b"LFTOPICS"
 VERSION: Final = 3
 _HEAD: Final = struct.Struct("<8sIIQI4x")
 _ALIGN: Final = 64
+#: Of the elements of arrays.
+_TYPES: Final = ("|u1", "|i1", "<u4", "<i8", "<u8")
 
 
 def pack(plain: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.uint8]:
@@ -67,11 +69,24 @@ def unpack(
         raise IndexInvalid(f"{source} has {len(buffer):,} bytes of {total:,}: it is truncated or was added to")
     if check and zlib.crc32(buffer[_HEAD.size :].data) != checksum:
         raise IndexInvalid(f"{source} is damaged: its checksum does not fit; freeze and save the index again")
-    plain = json.loads(bytes(buffer[_HEAD.size : _HEAD.size + described]))
-    start = -(-(_HEAD.size + described) // _ALIGN) * _ALIGN
-    arrays = {}
-    for name, kind, place, length in plain.pop("arrays"):
-        dtype = np.dtype(kind)
-        low = start + place
-        arrays[name] = buffer[low : low + length * dtype.itemsize].view(dtype)
-    return plain, arrays
+    try:
+        plain = json.loads(bytes(buffer[_HEAD.size : _HEAD.size + described]))
+        start = -(-(_HEAD.size + described) // _ALIGN) * _ALIGN
+        return plain, {name: _array(buffer[start:], *where) for name, *where in plain.pop("arrays")}
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise IndexInvalid(
+            f"{source} is damaged: nothing can be made of its description ({error}); freeze and save the index again"
+        ) from None
+
+
+def _array(buffer: NDArray[np.uint8], kind: str, place: int, length: int) -> NDArray[Any]:
+    """Return a view of an array.
+
+    Raises
+    ------
+    ValueError
+        If there is none at that place.
+    """
+    if kind not in _TYPES or place % _ALIGN or not 0 <= place <= place + length * int(kind[-1]) <= len(buffer):
+        raise ValueError(f"{length} elements of type {kind} at byte {place}")
+    return buffer[place : place + length * int(kind[-1])].view(kind)
