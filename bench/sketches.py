@@ -4,7 +4,8 @@ Prints nanoseconds an item for adding many items and for asking for many, the be
 with two. Items are 64-bit integers and strings of decimal numbers; KLL takes numbers only. A peer that is not installed
 is left out, and said.
 
-A second table has nanoseconds an item of `add` in a loop of Python, to the sketch and to a buffer of 256, in turns.
+A second table has nanoseconds an item of `add` in a loop of Python, to the sketch and to a buffer of 256, in turns. A
+third one has what the first has, of sketches that hash as another library does.
 With ``--bursts N`` there is another one instead of both: see `measuring.bursts`.
 """
 
@@ -56,6 +57,16 @@ def _ours(items: int) -> dict[str, Callable[[], Any]]:
         "TopK": lambda: TopK(10),
         "MinHash, 128 hashes": lambda: MinHash(128),
         "KLL": lambda: KLL(0.01),
+    }
+
+
+def _foreign(items: int) -> dict[str, Callable[[], Any]]:
+    return {
+        "Bloom, spark-v1": lambda: Bloom(items, 0.01, hash="spark-v1"),
+        "Bloom, spark-v2": lambda: Bloom(items, 0.01, hash="spark-v2"),
+        "HyperLogLog, datasketches": lambda: HyperLogLog(0.01, hash="datasketches"),
+        "CountMin, datasketches": lambda: CountMin(0.001, 0.99, hash="datasketches"),
+        "CountMin, spark": lambda: CountMin(0.001, 0.99, hash="spark"),
     }
 
 
@@ -212,8 +223,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     if not console.is_terminal:
         console.width = 100  # of a recorded table
     table = Table("sketch", "items", "add", "two threads", "ask", title="nanoseconds an item")
+    foreign = Table("sketch, hash", "items", "add", "two threads", "ask", title="nanoseconds an item, foreign hashes")
 
-    def show(name: str, kind: str, row: dict[str, float | None]) -> None:
+    def show(name: str, kind: str, row: dict[str, float | None], table: Table = table) -> None:
         figures.append({"sketch": name, "items": kind, **row})
         table.add_row(name, kind, *["" if value is None else f"{value:,.1f}" for value in row.values()])
 
@@ -235,6 +247,10 @@ def main(argv: Sequence[str] | None = None) -> None:
             row = _measure_loops(make, kinds[kind], given.rounds)
             figures.append({"sketch": f"{name}, in a loop", "items": kind, **row})
             looped.add_row(name, kind, *[f"{value:,.0f}" for value in row.values()])
+    for name, make in _foreign(given.items).items():
+        if wanted is None or name.startswith(wanted):
+            for kind, items in (("integers", numbers), ("strings", texts)):
+                show(name, kind, _measure_ours(make, items, given.rounds), foreign)
     few = min(FEW, given.items)
     for package, makers in PEERS.items():
         if wanted is not None and not package.startswith(wanted):
@@ -251,8 +267,9 @@ def main(argv: Sequence[str] | None = None) -> None:
             short = texts.slice(0, few if package != "rbloom" else given.items).to_pylist()
             show(name, "strings", _measure_peer(peer, short, given.rounds))
     console.print(table)
-    if looped.row_count:
-        console.print(looped)
+    for more in (looped, foreign):
+        if more.row_count:
+            console.print(more)
     if given.json is not None:
         given.json.write_text(json.dumps(figures, indent=1), encoding="utf-8")
 

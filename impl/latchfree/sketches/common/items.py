@@ -46,7 +46,12 @@ def _encoded(codec: Codec[Any], item: Any) -> Any:
     try:
         return codec.encode(item)
     except (TypeError, ValueError) as error:
-        raise type(error)(f"item: {error}") from None
+        raise _of_item(error) from None
+
+
+def _of_item(error: Exception) -> Exception:
+    """Return the error of a codec, as one that says that it is the item."""
+    return type(error)(f"item: {error}")
 
 
 def hash_of(item: Any, seed: int) -> int:
@@ -60,8 +65,8 @@ def hash_of(item: Any, seed: int) -> int:
     codec = _codec_for_item(item)
     try:
         encoded = codec.encode(item)
-    except (TypeError, ValueError):
-        encoded = _encoded(codec, item)  # which says that it is the item
+    except (TypeError, ValueError) as error:
+        raise _of_item(error) from None
     if codec.word:
         number: int = SKETCH.hash_int(seed, encoded)
         return number
