@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from latchfree.atomics import fetch_add, load, pause
 from latchfree.jit import kernel
-from latchfree.sketches.common.items import chunks, column_of
+from latchfree.sketches.common.items import CHUNK, chunks, column_of
 
-#: Of each sketch, the module of its kernels, and what `add_many` takes besides hashes.
+#: Of each sketch, the module of its kernels, and what the one that adds many takes besides hashes.
 KERNELS = {
     "Bloom": ("bloom", ""),
     "PartitionedBloom": ("partitioned", ""),
@@ -31,9 +31,9 @@ KERNELS = {
     "StableBloom": ("stable", "answers"),
     "InverseBloom": ("inverse", "answers"),
     "HyperLogLog": ("hyperloglog", ""),
-    "CountMin": ("count_min", ""),
+    "CountMin": ("slices", "own"),
     "CountMin, conservative": ("count_min", ""),
-    "TopK": ("top", "answers"),
+    "TopK": ("slices", "own and answers"),
     "MinHash, 128 hashes": ("minhash", ""),
     "KLL": ("kll", "who"),
 }
@@ -86,12 +86,41 @@ class _Second:
 
 def _call_of(module: str, more: str) -> Callable[..., Any]:
     """Return compiled code that waits at the gate and then adds."""
-    add = importlib.import_module(f"latchfree.sketches.kernels.{module}").add_many
+    kernels = importlib.import_module(f"latchfree.sketches.kernels.{module}")
     nobody = np.uint64(0)
+    if more == "own":
+        add_slice = kernels.add_slice
+
+        @kernel
+        def counted(
+            gate: Any, threads: Any, mem: Any, root: Any, number: Any, hashes: Any, answers: Any, own: Any
+        ) -> None:
+            meet(gate, threads)
+            size = np.int64(len(hashes)) * np.int64(threads) // 2  # slices of one thread are as large as those of two
+            for first in range(0, len(hashes), size):
+                add_slice(mem, nobody, root, number, hashes[first : first + size], own)
+
+        return counted
+    if more == "own and answers":
+        top_add_slice = kernels.top_add_slice
+
+        @kernel
+        def frequent(
+            gate: Any, threads: Any, mem: Any, root: Any, number: Any, hashes: Any, answers: Any, own: Any
+        ) -> None:
+            meet(gate, threads)
+            size = np.int64(len(hashes)) * np.int64(threads) // 2
+            for first in range(0, len(hashes), size):
+                top_add_slice(mem, nobody, root, number, hashes[first : first + size], own, answers)
+
+        return frequent
+    add = kernels.add_many
     if more == "who":
 
         @kernel
-        def numbers(gate: Any, threads: Any, mem: Any, root: Any, number: Any, hashes: Any, answers: Any) -> None:
+        def numbers(
+            gate: Any, threads: Any, mem: Any, root: Any, number: Any, hashes: Any, answers: Any, own: Any
+        ) -> None:
             meet(gate, threads)
             add(mem, nobody, root, number, np.uint64(1), hashes)
 
@@ -99,14 +128,16 @@ def _call_of(module: str, more: str) -> Callable[..., Any]:
     if more == "answers":
 
         @kernel
-        def answered(gate: Any, threads: Any, mem: Any, root: Any, number: Any, hashes: Any, answers: Any) -> None:
+        def answered(
+            gate: Any, threads: Any, mem: Any, root: Any, number: Any, hashes: Any, answers: Any, own: Any
+        ) -> None:
             meet(gate, threads)
             add(mem, nobody, root, number, hashes, answers)
 
         return answered
 
     @kernel
-    def plain(gate: Any, threads: Any, mem: Any, root: Any, number: Any, hashes: Any, answers: Any) -> None:
+    def plain(gate: Any, threads: Any, mem: Any, root: Any, number: Any, hashes: Any, answers: Any, own: Any) -> None:
         meet(gate, threads)
         add(mem, nobody, root, number, hashes)
 
@@ -125,7 +156,8 @@ def ratios(name: str, make: Callable[[], Any], bursts: int) -> tuple[float, floa
     """Return the medians of nanoseconds an item with one thread and with two, and how many bursts of two counted."""
     one_on, other_on = sorted(os.sched_getaffinity(0))[:2]
     processors = os.sched_getaffinity(0)
-    run, second = _call_of(*KERNELS[name]), _Second(other_on)
+    module, more = KERNELS[name]
+    run, second = _call_of(module, more), _Second(other_on)
     gate: NDArray[np.uint64] = np.zeros(8, np.uint64)
     at, found = np.uint64(gate.ctypes.data), ([], [])  # type: tuple[list[float], list[float]]
     os.sched_setaffinity(0, {one_on})
@@ -137,15 +169,17 @@ def ratios(name: str, make: Callable[[], Any], bursts: int) -> tuple[float, floa
                 fresh = _hashes(2 * half)
             given = (np.uint64(place.base), np.uint64(place.root), np.uint64(place.number))
             answers = np.zeros(2 * half, np.uint8)
+            owns = [np.ones(place.shape[0] * place.shape[1] if "own" in more else 0, np.uint64) for _ in range(2)]
 
             gate[0], hashes = 0, next(fresh)
             before, begun = _switches(), time.perf_counter_ns()
-            run(at, np.uint64(1), *given, hashes, answers)
+            run(at, np.uint64(1), *given, hashes, answers, owns[0])
             took = time.perf_counter_ns() - begun
             if burst == 0:
                 continue  # compiled
             if burst == 1:
-                half = max(1_000, min(64_000, round(half * _LENGTH / took)))
+                # Slices are those of `add_many`.
+                half = CHUNK if "own" in more else max(1_000, min(64_000, round(half * _LENGTH / took)))
                 fresh = _hashes(2 * half)
                 continue
             if _switches() == before:
@@ -153,11 +187,11 @@ def ratios(name: str, make: Callable[[], Any], bursts: int) -> tuple[float, floa
 
             gate[0], hashes = 0, next(fresh)
             mine, theirs = hashes[:half], hashes[half:]
-            second.start(lambda h=theirs, g=given, a=answers: run(at, np.uint64(2), *g, h, a[: len(h)]))
+            second.start(lambda h=theirs, g=given, a=answers, o=owns[1]: run(at, np.uint64(2), *g, h, a[: len(h)], o))
             while gate[0] == 0:
                 time.sleep(20e-6)
             before, begun = _switches(), time.perf_counter_ns()
-            run(at, np.uint64(2), *given, mine, answers[half:])
+            run(at, np.uint64(2), *given, mine, answers[half:], owns[0])
             end, mine_switched = time.perf_counter_ns(), _switches() - before
             second.join()
             if not mine_switched and not second.switches:

@@ -94,6 +94,7 @@ REVIEWED = {
         "SKETCH.count_add",
         "SKETCH.count_add_counts",
         "SKETCH.count_add_many",
+        "SKETCH.count_add_slice",
         "SKETCH.count_estimate",
         "SKETCH.count_estimate_many",
         "SKETCH.counter_add_counts",
@@ -147,7 +148,10 @@ REVIEWED = {
         "SKETCH.count_estimate",
         "SKETCH.top_add",
         "SKETCH.top_add_many",
+        "SKETCH.top_add_slice",
         "SKETCH.top_put",
+        "SKETCH.top_put_blobs",
+        "SKETCH.top_put_ints",
         "SKETCH.top_read",
     },
     "latchfree.sketches.inverse": {

@@ -41,8 +41,9 @@ MODULES: Final[dict[str, tuple[str, ...]]] = {
     "sketches": tuple(
         f"{_SKETCHES}.{name}"
         for name in (
-            "bloom", "compacting", "conservative", "count_min", "counting", "hashing", "hyperloglog", "inverse", "kll",
-            "lanes", "minhash", "partitioned", "record", "rows", "scalable", "stable", "top",
+            "bloom", "candidates", "compacting", "conservative", "count_min", "counting", "hashing",
+            "hyperloglog", "inverse", "kll", "lanes", "minhash", "partitioned", "record", "rows", "scalable", "slices",
+            "stable", "top",
         )
     ),
     "foreign": tuple(

@@ -22,6 +22,7 @@ from latchfree.sketches.kernels import (
     count_min,
     hyperloglog,
     minhash,
+    slices,
     top,
 )
 from latchfree.sketches.kernels.record import CELLS, FIRST_CELL
@@ -47,13 +48,14 @@ _SMALL = np.uint64(4)
 class FloorModel(SequentialModel[frozenset[tuple[object, int]]]):
     """``add(x)`` adds one of an item; ``estimate(x)`` is at least the number of those added.
 
-    ``merge(x)`` adds all that another sketch has, which is one of an item. ``most()`` is the greatest sum of a row: at
+    ``merge(x)`` adds all that another sketch has, which is one of an item; ``slice(x)`` adds a slice of one item to a
+    sketch that is not conservative. ``most()`` is the greatest sum of a row: at
     most all that was added.
     """
 
     name = "floor of counts"
-    operations = MappingProxyType({"add": 1, "merge": 1, "estimate": 1, "most": 0})
-    silent = frozenset({"add", "merge"})
+    operations = MappingProxyType({"add": 1, "merge": 1, "slice": 1, "estimate": 1, "most": 0})
+    silent = frozenset({"add", "merge", "slice"})
 
     def init(self) -> frozenset[tuple[object, int]]:
         """Nothing added."""
@@ -165,6 +167,14 @@ def count_min_merge(mem: Handle, record: Word, thread: Word, item: Word) -> None
         g = next_row(g)
         theirs[np.uint64(k) * _SMALL + high_product(g, _SMALL)] = _1
     count_min.merge(mem, _0, record, _0, theirs, _1)
+
+
+@kernel
+def count_min_slice(mem: Handle, record: Word, thread: Word, item: Word) -> None:
+    """Add a slice of one item."""
+    hashes = np.empty(1, np.uint64)
+    hashes[0] = mix(np.uint64(item))
+    slices.add_slice(mem, _0, record, _0, hashes, np.empty(8, np.uint64))
 
 
 @kernel
@@ -287,10 +297,16 @@ HYPERLOGLOG: Final = Target(
 COUNT_MIN: Final = CountMinTarget(
     "count-min",
     FloorModel(),
-    {"add": count_min_add, "merge": count_min_merge, "estimate": count_min_estimate, "most": count_min_most},
+    {
+        "add": count_min_add,
+        "merge": count_min_merge,
+        "slice": count_min_slice,
+        "estimate": count_min_estimate,
+        "most": count_min_most,
+    },
     new_count_min,
     layouts=("conservative", "plain"),
-    given=frozenset({"merge", "most"}),
+    given=frozenset({"merge", "slice", "most"}),
 )
 MIN_HASH: Final = Target(
     "minhash", PresenceModel(), {"add": minhash_add, "contains": Operation(minhash_contains, bool)}, new_minhash

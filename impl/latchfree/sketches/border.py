@@ -22,6 +22,7 @@ from latchfree.border import (
 )
 from latchfree.sketches.kernels import (
     bloom,
+    candidates,
     count_min,
     counting,
     hashing,
@@ -32,6 +33,7 @@ from latchfree.sketches.kernels import (
     partitioned,
     record,
     scalable,
+    slices,
     stable,
     top,
 )
@@ -70,6 +72,7 @@ SKETCH: Final = Border(
         "count_add": Call(count_min.add_one, (*_HERE, WORD, WORD), WORD),
         "count_estimate": Call(count_min.estimate_one, (*_HERE, WORD), WORD),
         "count_add_many": Call(count_min.add_many, _HASHES, WORD, nogil=True),
+        "count_add_slice": Call(slices.add_slice, (*_HASHES, WORDS), WORD, nogil=True),
         "count_add_counts": Call(count_min.add_counts, (*_HASHES, GIVEN_INTS), WORD, nogil=True),
         "count_estimate_many": Call(count_min.estimate_many, (*_HASHES, INTS), WORD, nogil=True),
         "count_merge": Call(count_min.merge, (*_HASHES, WORD), WORD, nogil=True),
@@ -107,6 +110,9 @@ SKETCH: Final = Border(
         "kll_count": Call(kll.count_added, (*_HERE, WORD), WORD),
         "top_add": Call(top.add_one, (*_HERE, WORD, WORD), WORD),
         "top_add_many": Call(top.add_many, (*_HASHES, BYTES), WORD, nogil=True),
+        "top_add_slice": Call(slices.top_add_slice, (*_HASHES, WORDS, BYTES), WORD, nogil=True),
+        "top_put_blobs": Call(candidates.put_blobs, (*_HASHES, BYTES, WORD, GIVEN_INTS, WORD, WORDS), WORD, nogil=True),
+        "top_put_ints": Call(candidates.put_ints, (*_HASHES, BYTES, GIVEN_INTS, WORDS), WORD, nogil=True),
         "top_put": Call(top.put, (*_HERE, WORD, WORD, GIVEN_WORDS), WORD),
         "top_read": Call(top.read_sealed, (*_HERE, WORDS), WORD, nogil=True),
         "top_merge": Call(top.merge, (*_HASHES, WORD), WORD, nogil=True),

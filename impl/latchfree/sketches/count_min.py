@@ -18,7 +18,7 @@ from latchfree.sketches.common.items import CHUNK, chunks, column_of, counts_of,
 from latchfree.sketches.common.place import Place
 from latchfree.sketches.common.shapes import MOST_CELLS, Shape
 from latchfree.sketches.common.stored import bytes_of
-from latchfree.sketches.counted import MOST_COUNT, Counted, WithCounts
+from latchfree.sketches.counted import MOST_COUNT, Counted, WithCounts, are_enough
 from latchfree.sketches.foreign import datasketches_counts, spark_counts
 from latchfree.sketches.foreign.datasketches_counts import Counts
 from latchfree.sketches.kernels.rows import MOST_DEPTH
@@ -162,12 +162,22 @@ class CountMin(Counted):
             self._add_foreign(hashing, column_of(items), counts)
             return
         if counts is None:
-            self._add_all(SKETCH.count_add_many, items)
+            self._add_ones(column_of(items))
             return
         column, place = column_of(items), self._place
         more, add_counts = counts_of(counts, column.length, MOST_COUNT), SKETCH.count_add_counts
         for first, hashes in chunks(column, place.seed):
             place.run(add_counts, hashes, more[first : first + len(hashes)])
+
+    def _add_ones(self, column: Column) -> None:
+        """Add one of each item of a column."""
+        place = self._place
+        own = self._own_counters(0 if self.conservative else column.length)
+        for _, hashes in chunks(column, place.seed):
+            if are_enough(hashes, own):
+                place.run(SKETCH.count_add_slice, hashes, own)
+            else:
+                place.run(SKETCH.count_add_many, hashes)
 
     def _add_foreign(self, hashing: Hashing, column: Column, counts: Any) -> None:
         """Add to the counts of items, hashed as by another library."""

@@ -19,10 +19,12 @@ from numpy.typing import NDArray
 from latchfree.arguments import whole
 from latchfree.ctrie.codecs import INT_MAX, INT_MIN
 from latchfree.sketches.buffered import Buffered, ItemBuffer
-from latchfree.sketches.common.items import plain_item
+from latchfree.sketches.common.items import CHUNK, plain_item
 
 #: The most that one add may count.
 MOST_COUNT = (1 << 32) - 1
+#: With more counters than this for each item, it is quicker to add items one by one than to count them apart.
+_CELLS_OF_AN_ITEM = 4
 
 
 class WithCounts(NamedTuple):
@@ -100,6 +102,11 @@ def _with_counts(waiting: list[tuple[str | bytes | int, int]]) -> WithCounts:
     return WithCounts(items, np.array([count for _, count in waiting], np.int64))
 
 
+def are_enough(hashes: NDArray[np.uint64], own: NDArray[np.uint64]) -> bool:
+    """Return whether so many items are counted apart, in the words that `Counted._own_counters` has returned."""
+    return 0 < len(own) <= _CELLS_OF_AN_ITEM * len(hashes)
+
+
 class Counted(Buffered):
     """A sketch whose adds have a count."""
 
@@ -111,6 +118,12 @@ class Counted(Buffered):
     @abstractmethod
     def _add_counted(self, waiting: WithCounts) -> None:
         """Add items with counts that have waited, in one step: all of them, or none if it raises."""
+
+    def _own_counters(self, items: int) -> NDArray[np.uint64]:
+        """Return words to count so many items apart in: one for each counter, or none if they are too few."""
+        width, depth = self._place.shape[:2]
+        count = width * depth
+        return np.empty(count if count <= _CELLS_OF_AN_ITEM * min(CHUNK, items) else 0, np.uint64)
 
     def _add_waiting(self, waiting: Any) -> None:
         if isinstance(waiting, WithCounts):

@@ -14,11 +14,21 @@ from latchfree.arguments import fraction, whole
 from latchfree.ctrie.columns import Column
 from latchfree.sketches.border import SKETCH
 from latchfree.sketches.common.errors import SketchInvalid
-from latchfree.sketches.common.items import check_size, chunks, column_of, hash_of, is_text, kept, one_item, seed_of
+from latchfree.sketches.common.items import (
+    CHUNK,
+    check_size,
+    chunks,
+    column_of,
+    hash_of,
+    is_text,
+    kept,
+    one_item,
+    seed_of,
+)
 from latchfree.sketches.common.place import Place
 from latchfree.sketches.common.shapes import MOST_CELLS, Shape, counters_of
 from latchfree.sketches.common.stored import bytes_of
-from latchfree.sketches.counted import MOST_COUNT, CountBuffer, Counted, OneCountBuffer, WithCounts
+from latchfree.sketches.counted import MOST_COUNT, CountBuffer, Counted, OneCountBuffer, WithCounts, are_enough
 from latchfree.sketches.foreign.datasketches_items import unpack
 from latchfree.sketches.kernels import top as t
 from latchfree.sketches.kernels.rows import MOST_DEPTH
@@ -130,12 +140,15 @@ class TopK(Counted):
         column, place, text = column_of(items), self._place, is_text(items)
         if isinstance(column.data, tuple) and column.length:
             check_size(int(np.diff(column.data[1]).max()), self.MOST_BYTES)
-        wanted: NDArray[np.uint8] = np.zeros(column.length, np.uint8)
+        own, wanted = self._own_counters(column.length), np.empty(min(CHUNK, column.length), np.uint8)
         for first, hashes in chunks(column, place.seed):
-            flags = wanted[first : first + len(hashes)]
-            place.run(SKETCH.top_add_many, hashes, flags)
-            for k in np.flatnonzero(flags).tolist():
-                self._write(int(hashes[k]), _item_at(column, first + k), text)
+            flags = wanted[: len(hashes)]
+            if are_enough(hashes, own):
+                place.run(SKETCH.top_add_slice, hashes, own, flags)
+            else:
+                place.run(SKETCH.top_add_many, hashes, flags)
+            if flags.any():
+                self._write_many(column, first, hashes, flags, text)
 
     def _add_counted(self, waiting: WithCounts) -> None:
         column, h = column_of(waiting.items), np.zeros(1, np.uint64)
@@ -153,6 +166,18 @@ class TopK(Counted):
             words.view(np.uint8)[: len(item)] = np.frombuffer(item, np.uint8)
             length = len(item) + (_TEXT if text else 0)
         self._place.call(SKETCH.top_put, h, length, words)
+
+    def _write_many(
+        self, column: Column, first: int, hashes: NDArray[np.uint64], flags: NDArray[np.uint8], text: bool
+    ) -> None:
+        """Write those items of a column that are wanted into the table, if they still belong there."""
+        room: NDArray[np.uint64] = np.empty(_SLOT - _BYTES, np.uint64)
+        if isinstance(column.data, tuple):
+            address, ends = column.data
+            ends, mark = ends[first : first + len(hashes) + 1], _TEXT if text else 0
+            self._place.run(SKETCH.top_put_blobs, hashes, flags, address, ends, mark, room)
+        else:
+            self._place.run(SKETCH.top_put_ints, hashes, flags, column.data[first : first + len(hashes)], room)
 
     def top(self, items: int | None = None) -> list[tuple[str | bytes | int, int]]:
         """Return the most frequent items and their counts, the most frequent first.

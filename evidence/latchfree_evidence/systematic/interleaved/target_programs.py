@@ -55,6 +55,8 @@ SKETCHES: Final = {
         "add(1) | add(1) | after: estimate(1) | keys: plain",
         "merge(1) | add(1) | after: estimate(1)",
         "merge(1) | add(1) | after: estimate(1); most() | keys: plain",
+        "slice(1) | slice(1) | after: estimate(1); most() | keys: plain",
+        "slice(1) | add(1) | add(1) | after: estimate(1); most() | keys: plain",
         "init: add(1) | add(1); estimate(1) | add(33) | after: estimate(1); estimate(33)",
         "add(1); add(2) | add(1) | add(2) | after: estimate(1); estimate(2)",
     ),

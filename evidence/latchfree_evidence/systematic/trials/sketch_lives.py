@@ -81,10 +81,14 @@ def calls_of(arena: Arena) -> Iterator[tuple[str, Any, Any, list[Any]]]:
                 size = 256
             elif name in ("top_put", "top_read"):
                 size = place.shape[2] * 64
+            elif name.endswith("add_slice"):
+                size = place.shape[0] * place.shape[1]
             given = [
                 (1 if name != "set_back" else 0) if kind == WORD else View(np.ones(size, kind.item))
                 for kind in kinds[4:]
             ]
+            if name == "top_put_blobs":  # where each ends; none has bytes
+                given[3] = View(np.ones(size + 1, np.int64))
             if place.hashing is not None:  # so many words of an item
                 given[0] = View(np.ones(size * place.hashing.each, np.uint64))
             yield name, border, place, given
