@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from latchfree.jit import Kernel
-from latchfree_evidence.systematic.kernels import MODULES, is_compiled
+from latchfree_evidence.systematic.kernels import MODULES, bodies, is_compiled
 from latchfree_evidence.systematic.mutant import Mutant
 from latchfree_evidence.systematic.operators import OPERATORS, SHARED, Names, called, weaken
 from latchfree_evidence.systematic.plain.world import found_by, tree_of
@@ -28,7 +28,9 @@ def mutants_of(module: str) -> Iterator[Mutant]:
     loaded = import_module(module)
     seen: Counter[tuple[str, str, str, str]] = Counter()
     for function in tree_of(module).body:
-        if isinstance(function, ast.FunctionDef) and is_compiled(function):
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        if is_compiled(function) or (module, function.name) in bodies():
             names = _names(loaded)
             for operator, before, after, line, make in _changes(function, names):
                 key = function.name, operator, before, after

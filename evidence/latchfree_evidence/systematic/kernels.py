@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import latchfree
+from latchfree.border import Call
+from latchfree.ctrie.border import TRIE
 
 _CTRIE: Final = "latchfree.ctrie.kernels"
 _ARENA: Final = "latchfree.arena.kernels"
@@ -65,6 +68,15 @@ MODULES: Final[dict[str, tuple[str, ...]]] = {
         f"{_MASKS}.{name}"
         for name in ("found", "group_keys", "records", "search", "shapes", "table", "texts", "trie")
     ),
+    "objects": (
+        *(
+            f"{_CTRIE}.{name}"
+            for name in (
+                "by_reference", "methods", "objects", "references", "single", "slots", "surprise", "taking", "visiting",
+            )
+        ),
+        "latchfree.border.objects",
+    ),
 }  # fmt: skip
 
 #: Their groups have trials and programs, but not all of their mutants are judged yet.
@@ -72,26 +84,12 @@ _NEXT: Final = (
     f"{_TOPICS}.collect",
 )  # fmt: skip
 
-_OBJECTS: Final = (
-    "takes and makes Python objects at addresses, by the C interface of the interpreter, which plain Python has not; "
-    "tests/impl/ctrie/test_object_mutants.py changes the compiled code"
-)
 _FEW: Final = "three reads of words of a context, which no operator changes"
 
 #: The other modules with compiled functions, each with the reason why it is left out.
 LEFT_OUT: Final[dict[str, str]] = {
-    **dict.fromkeys(
-        (
-            f"{_CTRIE}.{name}"
-            for name in (
-                "by_reference", "methods", "objects", "references", "single", "slots", "surprise", "taking", "visiting",
-            )
-        ),
-        _OBJECTS,
-    ),
     f"{_CTRIE}.context": _FEW,
     **dict.fromkeys(_NEXT, "the trials of its group run, but its mutants are not all judged yet"),
-    "latchfree.border.objects": _OBJECTS,
     "latchfree.llvm": "the instructions that all accesses are made of; plain Python has its own",
 }  # fmt: skip
 
@@ -100,6 +98,13 @@ def is_compiled(function: ast.FunctionDef) -> bool:
     """Return whether a function is a kernel, or says what one does for some types."""
     decorators = [ast.unparse(each) for each in function.decorator_list]
     return any(each in ("kernel", "entry") or each.startswith("overload(") for each in decorators)
+
+
+@cache
+def bodies() -> frozenset[tuple[str, str]]:
+    """Return module and name of the functions that the interpreter calls itself, which are compiled as they are."""
+    functions: list[Any] = [call.function for call in TRIE.calls.values() if not isinstance(call, Call)]
+    return frozenset((each.__module__, each.__qualname__) for each in functions)
 
 
 def with_kernels() -> Iterator[str]:

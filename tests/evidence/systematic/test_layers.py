@@ -35,6 +35,9 @@ def verdict_on(group, name):
             "store(mem, ring + GONE, load_seq(mem, H_EPOCH))",
             "sequential",
         ),
+        ("objects", "ctrie/kernels/by_reference.py _compared: negate: same == 1 -> same != 1", "sequential"),
+        ("objects", "ctrie/kernels/objects.py _blob: drop call: give_up(made)", "sequential"),
+        ("objects", "ctrie/kernels/taking.py _end_hold: drop access: poke(this, HOLD_SLOT, _0)", "sequential"),
         ("arena", "arena/kernels/epochs.py retire: drop call: _add(mem, me, entry_for(mem, node))", "sequential"),
     ],
 )

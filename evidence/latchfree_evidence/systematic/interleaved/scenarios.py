@@ -81,6 +81,7 @@ PROGRAMS: Final[dict[str, tuple[tuple[Callable[[Any, Any], Callable[[str], Progr
     "mask": (),
     "foreign": (),
     "words": (),
+    "objects": (),
     "topics": ((of_topics, TOPICS),),
     "header": (),
     "limiter": ((of_targets, texts_of(LIMITER)),),

@@ -60,12 +60,17 @@ def _parameters(function: Any) -> tuple[str, ...]:
 class _Faces:
     def __init__(self, world: World) -> None:
         self._world = world
-        self._known: dict[int, Bounded] = {}
+        self._known: dict[int, Any] = {}
 
     def know(self, words: Any) -> None:
         self._known[words.ctypes.data] = Bounded(words)
 
+    def lend(self, base: int, memory: Any) -> None:
+        """Have kernels use a memory handle in the place of an address."""
+        self._known[base] = memory
+
     def memory(self, base: Any) -> Any:
+        """Return the handle of the memory at an address."""
         return self._known.get(int(base)) or Raw(int(base))
 
     def builtin(self, call: Call) -> Callable[..., Any]:
@@ -127,8 +132,11 @@ def _result(kind: Any, found: Any) -> Any:
 
 
 @contextmanager
-def faces(world: World) -> Iterator[None]:
-    """Have the Python of the library call the kernels of a world, in this process, until the end of the block."""
+def faces(world: World) -> Iterator[Any]:
+    """Have the Python of the library call the kernels of a world, in this process, until the end of the block.
+
+    What the block gets knows the memory: see `_Faces.lend` and `_Faces.memory`.
+    """
     made = _Faces(world)
     touched: list[tuple[Border, str]] = []
     replaced = Border.__getattr__, Kernel.__call__, Place.__init__
@@ -162,7 +170,7 @@ def faces(world: World) -> Iterator[None]:
     Kernel.__call__ = lambda self, *given: made.direct(self, *given)  # type: ignore[method-assign]
     Place.__init__ = init  # type: ignore[method-assign,assignment]
     try:
-        yield
+        yield made
     finally:
         time.sleep = nap
         Border.__getattr__, Kernel.__call__, Place.__init__ = replaced  # type: ignore[method-assign]

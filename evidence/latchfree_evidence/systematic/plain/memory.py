@@ -43,8 +43,13 @@ class Memory:
     """
 
     def __init__(self, capacity: int) -> None:
-        self.array: NDArray[np.uint64] = np.zeros(capacity // 8, np.uint64)
-        header.format_header(self.array)
+        array = np.zeros(capacity // 8, np.uint64)
+        header.format_header(array)
+        self.take_over(array)
+
+    def take_over(self, words: NDArray[np.uint64]) -> None:
+        """Have the words of an arena in which nothing was made yet."""
+        self.array: NDArray[np.uint64] = words
         self.array[layout.FIRST_NODE :] = _POISON  # so that no kernel can rely on memory being zero
         self.bare: Any = memoryview(cast(Any, self.array))
         self.tolerated: set[int] = set()

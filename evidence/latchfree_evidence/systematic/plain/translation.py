@@ -19,6 +19,8 @@ from latchfree_evidence.systematic.plain.words import STEPS, WORD
 
 #: Operators whose results may need more than 64 bits, or be negative.
 _CUT: Final = (ast.Add, ast.Sub, ast.Mult, ast.LShift)
+#: The word of a context with the address of an arena: who reads it wants a memory handle.
+_BASE: Final = "BASE"
 
 
 class Callee(NamedTuple):
@@ -130,6 +132,8 @@ class Translation(ast.NodeTransformer):
                 if reads
                 else _call(f"_do_{callee.name}", arguments)
             )
+            if callee.name == "peek" and isinstance(arguments[1], ast.Name) and arguments[1].id == _BASE:
+                made = _call("_do_memory", [made])
         elif isinstance(node.func, ast.Name) and node.func.id == "range":  # which may count down to -1
             ends = [_call("_signed", [each]) if isinstance(each, ast.BinOp) else each for each in arguments]
             made = ast.Call(node.func, ends, [])

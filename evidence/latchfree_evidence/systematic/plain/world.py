@@ -146,7 +146,7 @@ class World:
         raise LookupError(f"no function {name} in {module}")
 
     def _translated(self, python: FunctionType, tree: ast.FunctionDef) -> _Template:
-        scope: dict[str, Any] = {"_signed": signed, "_signed_32": signed_32}
+        scope: dict[str, Any] = {"_signed": signed, "_signed_32": signed_32, "_do_memory": int}
         outer = {"np": np, "load": atomics.load, **python.__globals__}
         for name in {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}:
             if name in outer:
