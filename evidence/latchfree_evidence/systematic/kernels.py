@@ -56,7 +56,8 @@ MODULES: Final[dict[str, tuple[str, ...]]] = {
     "topics": tuple(
         f"{_TOPICS}.{name}"
         for name in (
-            "agree", "change", "copies", "digits", "levels", "match", "near", "rows", "single", "strings", "whole",
+            "agree", "change", "collect", "copies", "digits", "levels", "match", "near", "rows", "single", "strings",
+            "whole",
         )
     ),
     "words": ("latchfree.sorting", "latchfree.words"),
@@ -65,11 +66,6 @@ MODULES: Final[dict[str, tuple[str, ...]]] = {
         for name in ("found", "group_keys", "records", "search", "shapes", "table", "texts", "trie")
     ),
 }  # fmt: skip
-
-#: Their groups have trials and programs, but not all of their mutants are judged yet.
-_NEXT: Final = (
-    f"{_TOPICS}.collect",
-)  # fmt: skip
 
 _OBJECTS: Final = (
     "takes and makes Python objects at addresses, by the C interface of the interpreter, which plain Python has not; "
@@ -89,7 +85,6 @@ LEFT_OUT: Final[dict[str, str]] = {
         _OBJECTS,
     ),
     f"{_CTRIE}.context": _FEW,
-    **dict.fromkeys(_NEXT, "the trials of its group run, but its mutants are not all judged yet"),
     "latchfree.border.objects": _OBJECTS,
     "latchfree.llvm": "the instructions that all accesses are made of; plain Python has its own",
 }  # fmt: skip

@@ -44,6 +44,8 @@ from latchfree_evidence.systematic.trials import (
     topic_late,
     topic_scarce,
     topic_texts,
+    topic_tombs,
+    topic_visits,
     trees_freed,
     twins,
     undecided,
@@ -110,6 +112,7 @@ _TRIES: Final = (
     (twins.next_slots, 1),
     (late.dead_claimers, 1),
     (late.discards, 1),
+    (topic_tombs.given_up, 3),  # whose tombs may hold nothing
 )
 
 #: Programs of users, whose answers are pinned, and with how many seeds each is run.
@@ -243,6 +246,7 @@ TRIALS: Final[dict[str, tuple[tuple[Callable[[World, int], None], int], ...]]] =
         (topic_buffers.rooms, 1),
         (topic_changes.changes, 12),
         (topic_changes.all_short, 3),
+        (topic_visits.visits, 6),
         (topic_texts.agreements, 9),
         (matched.tries, 15),
         (topic_buffers.trees, 1),
@@ -258,6 +262,7 @@ TRIALS: Final[dict[str, tuple[tuple[Callable[[World, int], None], int], ...]]] =
         (topic_scarce.full, 2),
         (topic_scarce.tombs, 12),
         (topic_scarce.renewals, 1),
+        (topic_tombs.given_up, 3),
     ),
     "header": (
         (listed.states, 1),
