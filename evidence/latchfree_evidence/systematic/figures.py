@@ -68,10 +68,12 @@ def _table(what: str, key: dict[str, str], mutants: dict[str, Any], argued: dict
 
 
 def _endings(mutants: dict[str, Any]) -> str:
-    how = Counter(verdict["how"] for verdict in mutants.values() if verdict["layer"] is not None)
+    killed = [verdict for verdict in mutants.values() if verdict["layer"] is not None]
+    how = Counter(verdict["detail"] if verdict["how"] == "hang" else verdict["how"] for verdict in killed)
     return (
         f"{how['wrong']:,} were killed by a check that failed, {how['error']:,} by an error such as a use after free, "
-        f"{how['hang']:,} by a limit of processor time and {how['crash']:,} by the end of their process."
+        f"{how['steps']:,} by a limit of steps, {how['processor time']:,} by a limit of processor time "
+        f"and {how['crash']:,} by the end of their process."
     )
 
 

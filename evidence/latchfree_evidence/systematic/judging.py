@@ -1,7 +1,9 @@
-"""One mutant before its layers, in a child process with a limit of processor time.
+"""One mutant before its layers, in a child process.
 
-Example: a mutant loops for ever in the third trial. After its seconds of processor time the child ends itself, and the
-verdict says that the layer has caught the mutant, by "hang".
+Example: a mutant loops for ever in the third trial. After so many steps the child ends itself, and the verdict says
+that the layer has caught the mutant, by "hang".
+
+A child that somebody kills, such as a system without memory left, gives no verdict: `judged` raises.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import signal
 import sys
 import time
 import traceback
@@ -32,7 +35,7 @@ class Verdict:
     how : str
         "wrong" (a check failed), "error" (the mutant raised), "hang", or "crash"; "" if it survived.
     detail : str
-        The first line of what was found.
+        The first line of what was found; of a hang, the limit that has passed.
     seconds : float
         Of processor time.
     """
@@ -47,8 +50,8 @@ def _run(layers: Mapping[str, Callable[[str, Any], None]], group: str, replaced:
     for name, layer in layers.items():
         try:
             layer(group, replaced)
-        except Hang:
-            return Verdict(name, "hang", "processor time", time.process_time())
+        except Hang as hang:
+            return Verdict(name, "hang", str(hang), time.process_time())
         except BaseException as error:
             how = "wrong" if isinstance(error, AssertionError) or type(error).__name__ == "Wrong" else "error"
             lines = str(error).splitlines() or [""]
@@ -69,6 +72,11 @@ def judged(layers: Mapping[str, Callable[[str, Any], None]], group: str, replace
         Of kernels.
     replaced : mapping
         (module, function) -> the changed tree; empty for the code as it is.
+
+    Raises
+    ------
+    ChildProcessError
+        If the child was killed from outside.
     """
     reading, writing = os.pipe()
     sys.stdout.flush()
@@ -90,6 +98,8 @@ def judged(layers: Mapping[str, Callable[[str, Any], None]], group: str, replace
     with os.fdopen(reading, "rb") as pipe:
         text = pipe.read()
     _, status = os.waitpid(child, 0)
+    if not text and status in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
+        raise ChildProcessError(f"the process of a mutant was killed by signal {status}: go on with --resume")
     if not text:
         return Verdict(next(iter(layers)), "crash", f"status {status}", 0.0)
     return Verdict(**json.loads(text))

@@ -60,7 +60,8 @@ MODULES: Final[dict[str, tuple[str, ...]]] = {
     "topics": tuple(
         f"{_TOPICS}.{name}"
         for name in (
-            "agree", "change", "copies", "digits", "levels", "match", "near", "rows", "single", "strings", "whole",
+            "agree", "change", "collect", "copies", "digits", "levels", "match", "near", "rows", "single", "strings",
+            "whole",
         )
     ),
     "words": ("latchfree.sorting", "latchfree.words"),
@@ -79,17 +80,11 @@ MODULES: Final[dict[str, tuple[str, ...]]] = {
     ),
 }  # fmt: skip
 
-#: Their groups have trials and programs, but not all of their mutants are judged yet.
-_NEXT: Final = (
-    f"{_TOPICS}.collect",
-)  # fmt: skip
-
 _FEW: Final = "three reads of words of a context, which no operator changes"
 
 #: The other modules with compiled functions, each with the reason why it is left out.
 LEFT_OUT: Final[dict[str, str]] = {
     f"{_CTRIE}.context": _FEW,
-    **dict.fromkeys(_NEXT, "the trials of its group run, but its mutants are not all judged yet"),
     "latchfree.llvm": "the instructions that all accesses are made of; plain Python has its own",
 }  # fmt: skip
 

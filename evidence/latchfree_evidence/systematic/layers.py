@@ -5,30 +5,53 @@ few milliseconds. One that takes a lost compare-and-swap for a success passes al
 time; an interleaving of two puts finds it.
 
 Every layer passes the code as it is: a test says so, for otherwise everything would be caught. A trial or program that
-never calls the changed kernel is left out: `coverage` runs each once, and notes what it calls.
+never calls the changed kernel is left out: `coverage` runs each once, and notes what it calls. No verdict depends on
+how fast the machine is: schedules are counted, and so are the steps of what may hang.
 """
 
 from __future__ import annotations
 
 import functools
-import time
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
 
 from latchfree_evidence.systematic.interleaved.exploring import Explorer
 from latchfree_evidence.systematic.interleaved.scenarios import PROGRAMS
-from latchfree_evidence.systematic.limits import allow
+from latchfree_evidence.systematic.limits import allow, taken
 from latchfree_evidence.systematic.plain.memory import MARKING
 from latchfree_evidence.systematic.plain.world import World
 from latchfree_evidence.systematic.trials.table import TRIALS
 
-#: Preemptions, schedules of a program at most, and seconds of processor time for a program at most.
-_FEW: Final = (2, 60, 2.0)
-_MANY: Final = (3, 600, 3.0)
-#: Seconds of processor time after which a trial, or a program, counts as one that hangs; a trial takes a tenth of one,
-#: and none of them more than half of one.
-_LIMIT: Final = 3.0
-_PROGRAM_LIMIT: Final = 10.0
+#: Preemptions, and schedules of a program at most.
+_FEW: Final = (2, 60)
+_MANY: Final = (3, 600)
+#: A trial or a schedule hangs that takes so many times the steps that it takes of the code as it is, and so many more.
+_TIMES: Final = 4
+_MORE: Final = 50_000
+
+
+class Cover(NamedTuple):
+    """What a trial or a program does on the code as it is.
+
+    Attributes
+    ----------
+    kernels : frozenset of (str, str)
+        (module, function) of what it calls.
+    steps : int
+        The most steps of one seed, or of one schedule; and of preparing a program.
+    """
+
+    kernels: frozenset[tuple[str, str]]
+    steps: int
+
+    def is_called(self, replaced: Mapping[Any, Any]) -> bool:
+        """Return whether one of the changed kernels is called, or none is changed."""
+        return not replaced or any(place in self.kernels for place in replaced)
+
+    @property
+    def most(self) -> int:
+        """The steps after which it hangs."""
+        return _TIMES * self.steps + _MORE
 
 
 def sequential(group: str, replaced: Mapping[Any, Any]) -> None:
@@ -37,17 +60,16 @@ def sequential(group: str, replaced: Mapping[Any, Any]) -> None:
     covers = coverage(group)
     try:
         for trial, seeds in TRIALS[group]:
-            if _is_called(covers[_name(trial)], replaced):
+            cover = covers[_name(trial)]
+            if cover.is_called(replaced):
                 for seed in range(seeds):
-                    allow(_LIMIT)
+                    allow(cover.most)
                     trial(world, seed)
     finally:
         allow(0)
 
 
-def interleaved(
-    group: str, replaced: Mapping[Any, Any], *, bound: int = _FEW[0], schedules: int = _FEW[1], seconds: float = _FEW[2]
-) -> None:
+def interleaved(group: str, replaced: Mapping[Any, Any], *, bound: int = _FEW[0], schedules: int = _FEW[1]) -> None:
     """Run the programs of a group; raise for what is wrong.
 
     Parameters
@@ -56,65 +78,55 @@ def interleaved(
         Of kernels.
     replaced : mapping
         (module, function) -> the changed tree.
-    bound, schedules, seconds : number
-        The most preemptions; the most schedules, and seconds of processor time, for each program.
+    bound, schedules : int
+        The most preemptions; the most schedules for each program.
     """
-    for text, explorer in explorers(group, replaced, bound, schedules, seconds):
-        try:
-            allow(_PROGRAM_LIMIT)
-            explorer.run()
-        except Exception as error:
-            error.add_note(text)
-            raise
-        finally:
-            allow(0)
-
-
-def deeper(group: str, replaced: Mapping[Any, Any]) -> None:
-    """Run the programs of a group with more preemptions, and many more schedules."""
-    interleaved(group, replaced, bound=_MANY[0], schedules=_MANY[1], seconds=_MANY[2])
-
-
-def explorers(
-    group: str,
-    replaced: Mapping[Any, Any],
-    bound: int = _FEW[0],
-    schedules: int = _FEW[1],
-    seconds: float = _FEW[2],
-) -> Iterator[tuple[str, Explorer]]:
-    """Yield the programs of a group that call a changed kernel."""
     covers = coverage(group)
     for make, texts in PROGRAMS[group]:
         prepare = make(replaced, None)
         for text in texts:
-            if _is_called(covers[text], replaced):
-                deadline = time.process_time() + seconds
-                yield text, Explorer(prepare(text), bound=bound, schedules=schedules, deadline=deadline)
+            if not covers[text].is_called(replaced):
+                continue
+            try:
+                allow(covers[text].most)
+                Explorer(prepare(text), bound=bound, schedules=schedules).run()
+            except Exception as error:
+                error.add_note(text)
+                raise
+            finally:
+                allow(0)
+
+
+def deeper(group: str, replaced: Mapping[Any, Any]) -> None:
+    """Run the programs of a group with more preemptions, and many more schedules."""
+    interleaved(group, replaced, bound=_MANY[0], schedules=_MANY[1])
 
 
 def _name(trial: Callable[[World, int], None]) -> str:
     return f"{trial.__module__}.{trial.__name__}"
 
 
-def _is_called(kernels: frozenset[tuple[str, str]], replaced: Mapping[Any, Any]) -> bool:
-    return not replaced or any(place in kernels for place in replaced)
-
-
 @functools.cache
-def coverage(group: str) -> dict[str, frozenset[tuple[str, str]]]:
-    """Return the kernels that each trial and each program of a group calls."""
+def coverage(group: str) -> dict[str, Cover]:
+    """Return what each trial and each program of a group does on the code as it is."""
     found = {}
     for trial, seeds in TRIALS[group]:
         called: set[tuple[str, str]] = set()
         world = World(wrapped=MARKING, called=called)
+        steps = 0
         for seed in range(seeds):
+            allow(0)
             trial(world, seed)
-        found[_name(trial)] = frozenset(called)
+            steps = max(steps, taken())
+        found[_name(trial)] = Cover(frozenset(called), steps)
     for make, texts in PROGRAMS[group]:
         for text in texts:
             called = set()
-            Explorer(make({}, called)(text), bound=1, schedules=150).run()
-            found[text] = frozenset(called)
+            allow(0)
+            explorer = Explorer(make({}, called)(text), bound=1, schedules=150)
+            prepared = taken()
+            explorer.run()
+            found[text] = Cover(frozenset(called), max(prepared, explorer.steps))
     return found
 
 

@@ -7,7 +7,11 @@ from latchfree_evidence.systematic.generating import all_mutants
 from latchfree_evidence.systematic.judging import judged
 from latchfree_evidence.systematic.kernels import MODULES
 from latchfree_evidence.systematic.layers import LAYERS, interleaved, sequential
+from latchfree_evidence.systematic.plain.memory import MARKING, UseAfterFree
+from latchfree_evidence.systematic.plain.world import World
+from latchfree_evidence.systematic.trials import topic_changes, topic_tombs, topic_visits
 
+COLLECT = "topics/concurrent/kernels/collect.py"
 MUTANTS = {mutant.name: mutant for mutant in all_mutants()}
 
 
@@ -15,6 +19,10 @@ MUTANTS = {mutant.name: mutant for mutant in all_mutants()}
 def test_the_code_as_it_is_passes_all_layers(group):
     sequential(group, {})
     interleaved(group, {})
+
+
+def world_of(mutant):
+    return World(replaced={(mutant.module, mutant.function): mutant.make()}, wrapped=MARKING)
 
 
 def verdict_on(group, name):
@@ -50,6 +58,25 @@ def test_a_mutant_that_only_interleavings_show():
     name = "streams/kernels/ring.py claim: cas without comparison: cas(mem, counter, position, position + _1) -> "
     name = next(each for each in MUTANTS if each.startswith(name))
     assert verdict_on("ring", name).layer == "interleaved"
+
+
+def test_two_subscriptions_of_a_pattern_below_a_dollar_sign_show_a_mutant():
+    mutant = MUTANTS[f"{COLLECT} _below_branch: drop condition: hidden and at == NIL -> hidden"]
+    with pytest.raises(AssertionError, match="who is matched"):
+        topic_changes.all_short(world_of(mutant), 0)
+
+
+def test_which_nodes_are_visited_shows_a_mutant_that_finds_the_same():
+    mutant = MUTANTS[f"{COLLECT} _wanted: off by one: at < count -> at <= count"]
+    with pytest.raises(AssertionError, match="which nodes are visited"):
+        topic_visits.visits(world_of(mutant), 0)
+
+
+def test_a_tomb_that_holds_nothing_shows_a_mutant_of_the_map():
+    name = "drop condition: node == _0 or gen_of(mem, node) < birth -> gen_of(mem, node) < birth"
+    mutant = MUTANTS[f"ctrie/kernels/trees.py _free_slot: {name}"]
+    with pytest.raises(UseAfterFree, match="are freed"):
+        topic_tombs.given_up(world_of(mutant), 0)
 
 
 def test_an_equivalent_mutant_survives():

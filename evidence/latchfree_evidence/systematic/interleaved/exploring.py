@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import itertools
 import random
-import time
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from latchfree_evidence.systematic.interleaved.threads import SILENT, Call, Thread
+from latchfree_evidence.systematic.limits import refill, taken
 from latchfree_lincheck import check
 from latchfree_lincheck.history import History, Operation
 
@@ -75,17 +75,22 @@ class Explorer:
         The most preemptions.
     schedules : int
         How many schedules at most.
-    deadline : float
-        `time.process_time` after which no more schedules are run.
+
+    Attributes
+    ----------
+    schedules : int
+        How many were run.
+    steps : int
+        The most that one of them took, see `latchfree_evidence.systematic.limits`.
     """
 
-    def __init__(self, program: Program, *, bound: int, schedules: int, deadline: float = float("inf")) -> None:
+    def __init__(self, program: Program, *, bound: int, schedules: int) -> None:
         self._program = program
-        self._bound, self._most, self._deadline = bound, schedules, deadline
+        self._bound, self._most = bound, schedules
         self._touched: dict[int, set[int]] = {}
         self._written: set[int] = set()
         self._known: set[Hashable] = set()
-        self.schedules = 0
+        self.schedules = self.steps = 0
 
     def run(self) -> None:
         """Run schedules; raise Wrong for the first in which something is wrong."""
@@ -94,7 +99,7 @@ class Explorer:
             self._one([], order)
         draw = random.Random(0)  # a search in depth would stop threads near their ends only
         ahead: list[list[int]] = [[]]
-        while ahead and self.schedules < self._most and time.process_time() < self._deadline:
+        while ahead and self.schedules < self._most:
             at = draw.randrange(len(ahead))
             ahead[at], ahead[-1] = ahead[-1], ahead[at]
             prefix = ahead.pop()
@@ -108,6 +113,7 @@ class Explorer:
         The third part says whether the step is worth a preemption, the fourth how many preemptions came before.
         """
         program = self._program
+        refill()
         program.reset()
         calls = program.threads()
         threads = [Thread(each) for each in calls]
@@ -144,6 +150,7 @@ class Explorer:
                 current = chosen
             self.schedules += 1
             self._judge([call for each in calls for call in each], len(trace))
+            self.steps = max(self.steps, taken())
         except (Wrong, MemoryError):
             raise
         except Exception as error:

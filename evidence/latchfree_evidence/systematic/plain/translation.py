@@ -2,7 +2,7 @@
 
 Example: ``poke(mem, node + PREV, old)`` becomes ``mem[node + 1 & WORD] = old``. Where steps are wanted, ``load(mem,
 at)`` becomes ``(yield ("load", mem, at))``: whoever runs the generator decides when the access is made, and sends its
-result.
+result. The begin of a kernel and each round of a loop is a step (`latchfree_evidence.systematic.limits`).
 
 What the kernel computes is what its compiled code computes as long as it computes on words: sums, differences,
 products and shifts to the left are cut to 64 bits. Numba and the machine are not covered; the compiled layers are
@@ -43,6 +43,11 @@ def _is_structure(mem: ast.expr) -> bool:
     return isinstance(mem, ast.Name) and mem.id == "mem"
 
 
+def _counted(body: list[ast.stmt]) -> list[ast.stmt]:
+    """Return statements that take a step first."""
+    return [ast.copy_location(ast.Expr(_call("_take_step", [])), body[0]), *body]
+
+
 def _call(name: str, arguments: list[ast.expr]) -> ast.Call:
     return ast.Call(ast.Name(name, ast.Load()), arguments, [])
 
@@ -74,7 +79,19 @@ class Translation(ast.NodeTransformer):
         node.returns = None
         for argument in (*node.args.args, *node.args.kwonlyargs):
             argument.annotation = None
-        node.body = [self.visit(statement) for statement in node.body]
+        node.body = _counted([self.visit(statement) for statement in node.body])
+        return node
+
+    def visit_While(self, node: ast.While) -> ast.AST:
+        """Count the rounds."""
+        self.generic_visit(node)
+        node.body = _counted(node.body)
+        return node
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        """Count the rounds."""
+        self.generic_visit(node)
+        node.body = _counted(node.body)
         return node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:

@@ -21,6 +21,7 @@ import numpy as np
 
 from latchfree import atomics
 from latchfree.jit import Kernel, Named
+from latchfree_evidence.systematic.limits import step
 from latchfree_evidence.systematic.plain.arrays import NUMPY
 from latchfree_evidence.systematic.plain.translation import Callee, Translation
 from latchfree_evidence.systematic.plain.words import ACCESSES, INSTRUCTIONS, OTHERS, bits, fine, signed, signed_32
@@ -146,7 +147,7 @@ class World:
         raise LookupError(f"no function {name} in {module}")
 
     def _translated(self, python: FunctionType, tree: ast.FunctionDef) -> _Template:
-        scope: dict[str, Any] = {"_signed": signed, "_signed_32": signed_32, "_do_memory": int}
+        scope: dict[str, Any] = {"_signed": signed, "_signed_32": signed_32, "_do_memory": int, "_take_step": step}
         outer = {"np": np, "load": atomics.load, **python.__globals__}
         for name in {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}:
             if name in outer:

@@ -51,6 +51,8 @@ from latchfree_evidence.systematic.trials import (
     topic_late,
     topic_scarce,
     topic_texts,
+    topic_tombs,
+    topic_visits,
     trees_freed,
     twins,
     typed_corners,
@@ -119,6 +121,7 @@ _TRIES: Final = (
     (twins.next_slots, 1),
     (late.dead_claimers, 1),
     (late.discards, 1),
+    (topic_tombs.given_up, 3),  # whose tombs may hold nothing
 )
 
 #: Programs of users, whose answers are pinned, and with how many seeds each is run.
@@ -254,6 +257,7 @@ TRIALS: Final[dict[str, tuple[tuple[Callable[[World, int], None], int], ...]]] =
         (topic_buffers.rooms, 1),
         (topic_changes.changes, 12),
         (topic_changes.all_short, 3),
+        (topic_visits.visits, 6),
         (topic_texts.agreements, 9),
         (matched.tries, 15),
         (topic_buffers.trees, 1),
@@ -269,6 +273,7 @@ TRIALS: Final[dict[str, tuple[tuple[Callable[[World, int], None], int], ...]]] =
         (topic_scarce.full, 2),
         (topic_scarce.tombs, 12),
         (topic_scarce.renewals, 1),
+        (topic_tombs.given_up, 3),
     ),
     "objects": (
         (taken_maps.not_ready, 1),

@@ -8,27 +8,19 @@ from __future__ import annotations
 
 import random
 from itertools import product
-from typing import Any, Final
+from typing import Final
 
 from latchfree.arena import layout
-from latchfree.topics import InvalidPattern
 from latchfree.topics.relations import overlaps
 from latchfree_evidence.systematic.plain.world import World
 from latchfree_evidence.systematic.trials.indexed import patterns_of, topics_of
 from latchfree_evidence.systematic.trials.place import ALL, require
 from latchfree_evidence.systematic.trials.topic_scene import Topics
 from latchfree_evidence.systematic.trials.topic_shape import Held
+from latchfree_evidence.systematic.trials.topic_texts import is_pattern
 
 _DIALECTS: Final = ("mqtt", "amqp", "nats")
 _MASKS: Final = (ALL >> 1, 0, 7 << 6, 3, 0x3F, 1 << 60)
-
-
-def _is_valid(dialect: Any, pattern: str) -> bool:
-    try:
-        dialect.pattern(pattern)
-    except InvalidPattern:
-        return False
-    return True
 
 
 class _Trial:
@@ -40,7 +32,7 @@ class _Trial:
         separator = self.topics.dialect.separator
         deep = separator.join(["d"] * 20)
         self.patterns += [deep, f"{deep}{separator}e", separator.join(["d"] * 18)]
-        self.patterns += [f"a{separator}\0"] if _is_valid(self.topics.dialect, f"a{separator}\0") else []
+        self.patterns += [f"a{separator}\0"] if is_pattern(self.topics.dialect, f"a{separator}\0") else []
         self.asked = topics_of(self.rng, name, self.patterns, 12)
         self.frozen: list[tuple[int, Held]] = []
 
@@ -107,11 +99,12 @@ def changes(world: World, seed: int) -> None:
 
 
 def all_short(world: World, seed: int) -> None:
-    """Subscribe all patterns of few short words, and match all topics of few words."""
+    """Subscribe all patterns of few short words twice, and match all topics of few words."""
     here = Topics(world, _DIALECTS[seed % 3])
     d, me = here.dialect, here.place.who[0]
     patterns = [d.separator.join(each) for n in (1, 2, 3) for each in product((d.one, d.many, "a", "$s"), repeat=n)]
-    patterns = [each for each in patterns if _is_valid(d, each)]
+    patterns = [each for each in patterns if is_pattern(d, each)]
+    patterns += patterns  # of two that are the same, the wildcards are branches
     here.add(me, patterns, list(range(len(patterns))))
     here.check()
     topics = [d.separator.join(each) for n in (1, 2, 3, 4) for each in product(("a", "$s"), repeat=n)]

@@ -20,7 +20,7 @@ from latchfree_evidence.systematic.trials.topic_scene import Topics
 _PIN = int(layout.P_PIN)
 
 
-class _Calls:
+class Calls:
     """The calls of one participant, in steps; arrays are kept as long as this is."""
 
     def __init__(self, here: Topics, steps: World, me: int) -> None:
@@ -100,7 +100,7 @@ def pins(world: World, seed: int) -> None:
     me = here.place.who[0]
     here.add(me, ["a/b", "a/c", "b", "a/b/c"], [1, 2, 3, 4])
     slot = here.freeze(here.place.who[1])
-    calls = _Calls(here, steps, me)
+    calls = Calls(here, steps, me)
     require(len(_pins(here, calls.scan(here.root(slot)), me)) == 1, "a scan is pinned once")
     require(len(_pins(here, calls.near(here.root(slot), "a/#"), me)) == 1, "a search is pinned once")
     for rows_, values, wanted in ((1, 1, 1), (31, 1, 1), (32, 1, 2), (64, 1, 3), (70, 0, 1)):
@@ -120,7 +120,7 @@ def reads(world: World, seed: int) -> None:
         here = Topics(world, "mqtt")
         me, other, late = here.place.who
         one, two, three = here.add(me, ["a/b", "a/c", "a/b/d"], [1, 2, 3])
-        calls = _Calls(here, steps, late)
+        calls = Calls(here, steps, late)
         call = calls.drop(["a/b"], [one]) if gone else calls.add(["a/c"])
         more = call.run(before)
         slot = here.freeze(me)
@@ -155,7 +155,7 @@ def matches(world: World, seed: int) -> None:
         here = Topics(world, "mqtt")
         me, _, late = here.place.who
         one, _ = here.add(me, ["a/b", "+/b"], [1, 2])
-        calls = _Calls(here, steps, late)
+        calls = Calls(here, steps, late)
         call, offsets, out = calls.match(["a/b"])
         more = call.run(before)
         here.drop(me, ["a/b"], [one])
@@ -177,7 +177,7 @@ def fallbacks(world: World, seed: int) -> None:
     here = Topics(world, "mqtt")
     me, _, late = here.place.who
     (number,) = here.add(me, ["a/b"], [7])
-    calls = _Calls(here, steps, late)
+    calls = Calls(here, steps, late)
     call, offsets, out = calls.match(["a/b"])
     collections = looks = 0
     while call.access is not None:
@@ -208,7 +208,7 @@ def neighbours(world: World, seed: int) -> None:
         here = Topics(world, "mqtt", mask)
         me, other, late = here.place.who
         one, two, three = here.add(me, ["a/b", "a/b", "a/b/c"], [1, 2, 3])
-        calls = _Calls(here, steps, late)
+        calls = Calls(here, steps, late)
         call = calls.drop(["a/b"], [one]) if gone else calls.add(["a/b/c/d"])
         more = call.run(before)
         slot = here.freeze(other) if seed >= 2 else 0
@@ -244,7 +244,7 @@ def deep(world: World, seed: int) -> None:
         me, other, late = here.place.who
         old, new = "/".join("d" * 20), "/".join("d" * 20 + "e")
         (one,) = here.add(me, [old], [1])
-        calls = _Calls(here, steps, late)
+        calls = Calls(here, steps, late)
         call = calls.add([new])
         more = call.run(before)
         here.drop(me, [old], [one])
@@ -284,7 +284,7 @@ def renewals(world: World, seed: int) -> None:
         here.add(me, ["a/x", "a/y", "b"], [1, 2, 3])
         slots = [here.freeze(other)]
         here.add(me, ["b/c"], [4])
-        calls = _Calls(here, steps, late)
+        calls = Calls(here, steps, late)
         call = calls.add(["a/z"])
         more = call.run(before)
         if seed:

@@ -6,7 +6,7 @@ what each participant keeps at hand. Where that is gone, too, a removal is refus
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Any, Final
 
 from latchfree.arena import layout
@@ -52,7 +52,12 @@ def full(world: World, seed: int) -> None:
 
 def lazy(made: Callable[..., Any], steps: bool) -> Callable[..., Any]:
     """Return what cleans no tomb."""
-    return lambda *arguments: False  # as if there were no memory
+
+    def in_steps(*arguments: Any) -> Generator[Any, Any, bool]:
+        yield from ()
+        return False
+
+    return in_steps if steps else lambda *arguments: False  # as if there were no memory
 
 
 def _with_tombs(world: World, seed: int) -> Topics:

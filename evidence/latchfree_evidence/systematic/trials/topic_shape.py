@@ -41,6 +41,8 @@ class Shape:
     def __init__(self, mem: Any, dialect: Any, mask: int, held: Held, *, tombs: bool = False) -> None:
         self.mem, self.dialect, self.mask, self.held, self.tombs = mem, dialect, mask, held, tombs
         self.places: Places = {}
+        #: By I-node: the digits on the way to it, the lower bits of the next digit that are known, and how many.
+        self.inner: dict[int, tuple[list[int], int, int]] = {}
 
     def check(self, root: int) -> Places:
         """Look at every node; return where the subscriptions are."""
@@ -61,6 +63,7 @@ class Shape:
     def _below(self, i: int, path: list[int], prefix: int, level: int) -> None:
         mem, main = self.mem, walking.main_of(self.mem, i)
         require(walking.kind_of(mem, i) == walking.I_NODE, "an I-node", i)
+        self.inner[i] = path, prefix, level
         slots, kind = walking.slots_of(mem, main), walking.kind_of(mem, main)
         if kind == walking.T_NODE:
             require(self.tombs and [*path, level] != [0] and not any(self._is_plain(each) for each in slots), "a tomb")

@@ -38,7 +38,8 @@ def _patterns(dialect: Any, words_of: tuple[str, ...], most: int) -> list[Any]:
     return found
 
 
-def _is_pattern(dialect: Any, text: str) -> bool:
+def is_pattern(dialect: Any, text: str) -> bool:
+    """Return whether a dialect takes a text for a pattern."""
     try:
         dialect.pattern(text)
     except InvalidPattern:
@@ -169,7 +170,7 @@ def parses(world: World, seed: int) -> None:
         if len(text) < 90:
             _stored(world, dialect, text, kept)
     for text in (f"{dialect.one}x", f"a{s}{dialect.many}y", dialect.one, "$"):
-        if _is_pattern(dialect, text):
+        if is_pattern(dialect, text):
             _stored(world, dialect, text, parsed(world, text, rules, 0, pattern=True)[1])
 
 
