@@ -1,7 +1,7 @@
 """The run over all mutants: each judged in turn, verdicts written down now and then, so that a run can be resumed.
 
 Example: ``run(chosen, into=Path("mutants.json"))`` was stopped after 400 mutants. Run again, it goes on with the
-401st. A verdict is kept as long as the kernel's file and the layers are what they were.
+401st. A verdict that is there is kept, whatever has changed since: resume what was begun with the same code and trials.
 """
 
 from __future__ import annotations

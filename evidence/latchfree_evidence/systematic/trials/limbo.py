@@ -183,3 +183,41 @@ def queue(world: World, seed: int) -> None:
     require(mem[me + int(layout.P_OLDEST)] == mem[me + int(layout.P_NEWEST)] == made[1], "the others are not lost")
     require(not world[epochs.drain](mem, me, 1 << 62) and mem[me + int(layout.P_OLDEST)] == 0, "all are freed")
     place.account([(block, 68) for block in spares(mem, me)])
+
+
+def parts(world: World, seed: int) -> None:
+    """Free a block in parts; and retire into blocks: only a full one has the epoch advanced, and the next has it."""
+    place = Place(world, 1)
+    mem, me = place.mem, place.who[0]
+    count, epoch, newest = int(blocks.COUNT), int(blocks.EPOCH), int(layout.P_NEWEST)
+
+    def ordinary() -> int:
+        node = world[freelists.take](mem, me, 2, 0)
+        mem[node] = _ORDINARY << 60 | 2 << 40
+        return node
+
+    world[allocator.begin](mem, me, 0)
+    block = world[blocks.take_spare](mem, me)
+    for _ in range(5):
+        world[blocks.append](mem, block, world[blocks.entry_for](mem, ordinary()))
+    for most, left in ((2, 3), (0, 3), (2, 1), (9, 0), (1, 0)):
+        before = mem[block + count]
+        freed = world[blocks.free_entries](mem, me, block, most)
+        require(freed == before - left and mem[block + count] == left, "so many entries are freed", most, freed)
+    world[freelists.free](mem, me, block)
+    for later in range(2):
+        mem[_EPOCH] += later
+        now = mem[_EPOCH]
+        world[allocator.begin](mem, me, 0)
+        world[epochs.retire](mem, me, ordinary())
+        require(mem[_EPOCH] == now, "the epoch stays until a block is full")
+        require(mem[mem[me + newest] + epoch] == now, "a block has the epoch of its nodes")
+    while not world[blocks.is_full](mem, mem[me + newest]):
+        world[epochs.retire](mem, me, ordinary())
+    require(mem[_EPOCH] == now, "the epoch stays until a block is full")
+    world[epochs.retire](mem, me, ordinary())
+    require(mem[_EPOCH] == now + 1, "after a full block the epoch advances")
+    require(mem[mem[me + newest] + epoch] == now + 1, "and the next block has the new one")
+    mem[_EPOCH] += 2
+    require(not world[epochs.drain](mem, me, 1 << 62) and mem[me + int(layout.P_OLDEST)] == 0, "all are freed")
+    place.account([(block, 68) for block in spares(mem, me)])

@@ -163,6 +163,7 @@ TRIALS: Final[dict[str, tuple[tuple[Callable[[World, int], None], int], ...]]] =
         (limbo.limbo, 8),
         (limbo.idle, 1),
         (limbo.queue, 1),
+        (limbo.parts, 1),
         (free_memory.travelling, 1),
         (free_memory.reserving, 1),
         (claims.slots, 2),

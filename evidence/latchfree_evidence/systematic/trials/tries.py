@@ -270,6 +270,7 @@ class Trial:
                 self.place.world[entry_points.destroy](self.mem, frozen.fork.at, me, frozen.slot)
                 require(self.mem[frozen.slot + 40] == 0, "the slot has no fork any more")
                 require(self.mem[me + 8] == 0, "a call ends its pin")
+                require(self.mem.marks[frozen.fork.at], "a fork is freed by the first call")
         trie.frozen.remove(frozen)
         self.place.world[entry_points.drop](self.mem, trie.at, me, frozen.slot)
 
