@@ -192,7 +192,7 @@ def parts(world: World, seed: int) -> None:
     count, epoch, newest = int(blocks.COUNT), int(blocks.EPOCH), int(layout.P_NEWEST)
 
     def ordinary() -> int:
-        node = world[freelists.take](mem, me, 2, 0)
+        node: int = world[freelists.take](mem, me, 2, 0)
         mem[node] = _ORDINARY << 60 | 2 << 40
         return node
 
