@@ -65,16 +65,16 @@ def trace():
 
 
 def test_recorded_runs_are_behaviours_of_the_specification():
-    campaign = validate_traces(64, seed=11)
+    campaign = validate_traces(32, seed=11)
     assert campaign.rejected is None, (campaign.rejection, campaign.rejected)
     assert campaign.complete
-    assert campaign.traces == {SCHEDULES: 32, THREADS: 20, PROCESSES: 12}
-    assert campaign.events > 3_000
+    assert campaign.traces == {SCHEDULES: 16, THREADS: 12, PROCESSES: 4}
+    assert campaign.events > 1_500
     assert len(campaign.actions) > 10
     # Scenarios are of the seed; what is drawn anew because it was too long to be recorded depends on real threads, too.
-    assert campaign.seen["four threads"] > 5
-    assert campaign.seen["L-nodes"] > 5
-    assert campaign.seen["writable snapshot"] > 5
+    assert campaign.seen["four threads"] > 2
+    assert campaign.seen["L-nodes"] > 2
+    assert campaign.seen["writable snapshot"] > 0
 
 
 def test_one_wrong_event_is_rejected_and_named(trace):
