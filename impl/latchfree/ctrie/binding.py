@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from latchfree import border
 from latchfree.ctrie.border import TRIE
-from latchfree.ctrie.interpreter import Strings, known
+from latchfree.ctrie.interpreter import Strings, known, small_integers
 from latchfree.ctrie.kernels.context import FACTS
 
 _PLACE: Final = struct.Struct("=4Q")
@@ -24,7 +24,7 @@ _PLACE: Final = struct.Struct("=4Q")
 @cache
 def _facts() -> bytes:
     things = [int, str, bytes, None, NotImplemented, KeyError]
-    return struct.pack(f"={FACTS}Q", *map(id, things), *(known() or Strings(0, 0, 0)))
+    return struct.pack(f"={FACTS}Q", *map(id, things), *(known() or Strings(0, 0, 0)), *small_integers())
 
 
 def new_context(base: int, trie: int, me: int, root: int, more: bytes = b"") -> bytes:

@@ -89,3 +89,27 @@ def known() -> Strings | None:
     if _HEAD % _WORD or _STR_STATE % _WORD or _BYTES_DATA % _WORD or ctypes.sizeof(ctypes.c_void_p) != _WORD:
         return None
     return strings() if _heads_fit() and _bytes_fit() else None
+
+
+class Small(NamedTuple):
+    """Where the small integers are, -5 to 256.
+
+    Attributes
+    ----------
+    zero : int
+        Address of 0.
+    step : int
+        Bytes from each to the next; 0 if they are not one after the other, or not known.
+    """
+
+    zero: int
+    step: int
+
+
+@cache
+def small_integers() -> Small:
+    """Return where the small integers are: the interpreter has one object of each, and never frees it."""
+    step = id(1) - id(0)
+    if known() is None or any(id(int(str(n))) != id(0) + n * step for n in range(-5, 257)):
+        return Small(0, 0)
+    return Small(id(0), step)

@@ -7,8 +7,9 @@ import sys
 
 import pytest
 
+from latchfree import Ctrie
 from latchfree.ctrie import interpreter
-from latchfree.ctrie.interpreter import known, strings
+from latchfree.ctrie.interpreter import Small, known, small_integers, strings
 
 LATIN = "t\u00e9"
 
@@ -52,6 +53,36 @@ def test_an_interpreter_that_is_another_is_unknown(monkeypatch):
     assert known.__wrapped__() is not None
     monkeypatch.setattr(sys.implementation, "name", "other")
     assert known.__wrapped__() is None
+
+
+def test_small_integers_are_not_made_but_found():
+    small = small_integers()
+    assert [small.zero + n * small.step for n in range(-5, 257)] == [id(n) for n in range(-5, 257)]
+    numbers = Ctrie(keys=int, values=int)
+    for n in (*range(-7, 259), -(1 << 62), (1 << 62) + 5, -(1 << 63), (1 << 63) - 1):
+        numbers[n] = n
+        assert [numbers[n], numbers.get(n), numbers.setdefault(n, 0), numbers.pop(n)] == [n] * 4
+    for n in range(-5, 257):
+        numbers[n] = int(str(n))
+        assert numbers[n] is numbers.get(n) is n
+
+
+def test_a_small_integer_is_a_reference_of_its_own():
+    numbers = Ctrie({0: 200}, keys=int, values=int)
+    thing = numbers[0]
+    before = sys.getrefcount(thing)
+    held = [numbers[0] for _ in range(1000)]
+    assert sys.getrefcount(thing) in (before, before + 1000)  # an object that is never freed is not counted
+    del held
+    assert sys.getrefcount(thing) == before
+
+
+def test_small_integers_that_are_not_in_a_row_are_made(monkeypatch):
+    monkeypatch.setattr(interpreter, "known", lambda: None)
+    assert small_integers.__wrapped__() == Small(0, 0)
+    monkeypatch.undo()
+    monkeypatch.setattr(interpreter, "id", lambda thing: id(thing) + 8 * (thing == 100), raising=False)
+    assert small_integers.__wrapped__() == Small(0, 0)
 
 
 @pytest.mark.parametrize("version", ["3.11", "3.12", "3.13", "3.14"])

@@ -36,18 +36,20 @@ KEY_ERROR = np.uint64(9)
 STR_DATA = np.uint64(10)  # bytes from a string of ASCII to its characters
 STR_STATE = np.uint64(11)  # word of a string with its state
 STR_ASCII = np.uint64(12)  # bits of the state that all strings of ASCII have, and no other string
-FACTS = 9
+ZERO = np.uint64(13)  # address of the integer 0, one of the small integers, of which there is one object each
+SMALL_STEP = np.uint64(14)  # bytes from a small integer to the next; 0: not known
+FACTS = 11
 #: Only in the context of a map: the classes of keys and values, their most bytes; the classes of snapshots, holds and
 #: owners, or 0, and the Python function that ends an owner; functions by entry, by operation.
-KEYS = np.uint64(13)
-VALUES = np.uint64(14)
-MOST_KEY = np.uint64(15)
-MOST_VALUE = np.uint64(16)
-SNAPSHOT = np.uint64(17)
-HOLD = np.uint64(18)
-OWNER = np.uint64(19)
-END = np.uint64(20)
-_FIRST_ENTRY = 21
+KEYS = np.uint64(15)
+VALUES = np.uint64(16)
+MOST_KEY = np.uint64(17)
+MOST_VALUE = np.uint64(18)
+SNAPSHOT = np.uint64(19)
+HOLD = np.uint64(20)
+OWNER = np.uint64(21)
+END = np.uint64(22)
+_FIRST_ENTRY = 23
 _OPERATIONS = _FIRST_ENTRY + 9
 
 #: Compiled functions for one kind of keys and values: see `latchfree.ctrie.kernels.single` and `by_reference`.

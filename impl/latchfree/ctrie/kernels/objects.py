@@ -21,12 +21,14 @@ from latchfree.border.objects import room
 from latchfree.ctrie.kernels.context import (
     BYTES,
     LENGTH,
+    SMALL_STEP,
     STR,
     STR_ASCII,
     STR_DATA,
     STR_STATE,
     TYPE,
     VALUES,
+    ZERO,
     words_in,
 )
 from latchfree.ctrie.kernels.snode import VALUE, is_blob, stored_key_words
@@ -40,6 +42,9 @@ _7 = np.uint64(7)
 _LOW = np.uint64(0xFFFFFFFF)
 _HIGHS = np.uint64(0x8080808080808080)
 _ONE_BYTE = 1  # PyUnicode_1BYTE_KIND
+# Small integers: how many are below 0, and how many there are.
+_SMALL_BELOW = np.uint64(5)
+_SMALL = np.uint64(262)
 
 _to_int64 = external("PyLong_AsLongLongAndOverflow", "int64(uint64, uint64)")
 _from_int64 = external("PyLong_FromLongLong", "uint64(int64)")
@@ -49,6 +54,7 @@ _from_utf8 = external("PyUnicode_DecodeUTF8", "uint64(uint64, int64, uint64)")
 _to_utf8 = external("PyUnicode_AsUTF8String", "uint64(uint64)")
 _clear_error = external("PyErr_Clear", "void()")
 _decref = external("Py_DecRef", "void(uint64)")
+_incref = external("Py_IncRef", "void(uint64)")
 
 
 @kernel
@@ -142,9 +148,20 @@ def _value_in(context: Any, mem: Any, node: Any, key: Any, like: Any) -> Any:
         return blob
 
     def word(context: Any, mem: Any, node: Any, key: Any, like: Any) -> Any:
-        return _from_int64(np.int64(peek(mem, node + VALUE)))
+        return _integer(context, peek(mem, node + VALUE))
 
     return word
+
+
+@kernel
+def _integer(context: Word, word: Word) -> Word:
+    """Return a new reference to the integer of a word; a small one is not made, for the interpreter has it."""
+    step = peek(context, SMALL_STEP)
+    if word + _SMALL_BELOW < _SMALL and step != _0:
+        thing = peek(context, ZERO) + word * step
+        _incref(thing)
+        return thing
+    return _from_int64(np.int64(word))
 
 
 @kernel

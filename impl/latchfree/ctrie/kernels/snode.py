@@ -72,14 +72,16 @@ def _copy_in(mem: Handle, at: Word, address: Word, length: Word) -> None:
 
 @kernel
 def _same_bytes(mem: Handle, at: Word, address: Word, length: Word) -> Flag:
-    here = address
-    end = address + (length & ~_7)
-    while here < end:
+    if length < _8:
+        return length == _0 or peek(mem, at) == last_word(address, length)
+    here, last = address, address + length - _8
+    while here < last:
         if peek(mem, at) != read_word(here):
             return False
         at += _1
         here += _8
-    return length & _7 == _0 or peek(mem, at) == last_word(address, length)
+    # The last word is padded: its bytes are the upper ones of the last eight bytes.
+    return peek(mem, at) == read_word(last) >> ((here - last) << _3)
 
 
 def full_hash(key: Key) -> Word:
