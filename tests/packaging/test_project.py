@@ -104,9 +104,19 @@ def test_the_workflow_runs_every_version_that_is_declared():
 
 def test_ci_runs_every_check():
     script = (ROOT / ".ci/run").read_text()
-    steps = ["pip install", "ruff check", "ruff format --check", "lint-imports", "mypy", "latchfree verify", "pytest"]
-    places = [script.index(f"\n{step}") if step != "pytest" else script.index("pytest -q") for step in steps]
-    assert places == sorted(places) < [script.index(".ci/wheel")]
+    steps = ["pip install", "ruff check", "ruff format --check", "lint-imports", "latchfree verify"]
+    places = [script.index(f"\n{step}") for step in steps]
+    assert places == sorted(places)
+    assert places[-1] < script.index("pytest -q")
+
+
+def test_ci_waits_for_what_runs_beside_the_tests():
+    script = (ROOT / ".ci/run").read_text()
+    end = script[script.rindex("pytest -q") :]
+    for command, name in (("mypy", "types"), (".ci/wheel", "wheel")):
+        assert re.search(rf"^{re.escape(command)} > .* & {name}=\$!$", script, re.MULTILINE)
+        assert f"wait ${name} || failed=1" in end
+    assert end.endswith("exit $failed\n")
 
 
 def test_the_links_of_the_project_are_there():

@@ -23,9 +23,11 @@ from latchfree_support.solving import ask, leave_ctrl_c
 first, second = (z3.ZeroExt(64, z3.BitVec(name, 64)) for name in "xy")
 solver = leave_ctrl_c(z3.SolverFor("QF_BV"))
 solver.add(first * second == {PRIMES[0] * PRIMES[1]}, z3.ULT(1, first), z3.ULT(first, second))
-threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+def question():
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    return solver.check()
 try:
-    print(ask(solver.ctx, solver.check))
+    print(ask(solver.ctx, question))
 except KeyboardInterrupt:
     print("interrupted")
 """
@@ -42,11 +44,16 @@ import os, signal, threading
 import z3
 from latchfree_evidence.lemmas import LEMMAS
 from latchfree_evidence.lemmas.symbolic_memory import code
+from latchfree_evidence.symbolic import lemma
 from latchfree_evidence.symbolic.lemma import Lemma, prove
 from latchfree_evidence.symbolic.words import Truth
+from latchfree_support.solving import ask
+def interrupted(context, question):
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    return ask(context, question)
+lemma.ask = interrupted
 def state(case, code):
     first, second = (z3.ZeroExt(64, case.word(name).term) for name in "xy")
-    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
     case.given(Truth(z3.And(z3.ULT(1, first), z3.ULT(first, second))))
     case.claim("is prime", Truth(first * second != {PRIMES[0] * PRIMES[1]}))
 twin = next(iter(LEMMAS.values())).twin

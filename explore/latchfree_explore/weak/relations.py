@@ -9,9 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import reduce
 from operator import or_
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 Relation: TypeAlias = tuple[int, ...]
+
+#: Rows that are composed at a time where there are many pairs, and the unions of some of them.
+_BITS: Final = 8
+_UNIONS: Final = 1 << _BITS
 
 
 def members(mask: int) -> Iterator[int]:
@@ -29,18 +33,66 @@ def union(*relations: Relation) -> Relation:
 
 def compose(first: Relation, second: Relation) -> Relation:
     """Return the pairs that a step of `first` and then a step of `second` connect."""
+    size = len(second)
+    if sum(row.bit_count() for row in first) > size * (_UNIONS // _BITS + size // _BITS):
+        return _compose_many(first, second)
     return tuple(reduce(or_, (second[j] for j in members(row)), 0) for row in first)
+
+
+def _compose_many(first: Relation, second: Relation) -> Relation:
+    """Compose where rows of `first` have many events: eight rows of `second` at a time, by the union of each choice."""
+    length = len(second) // _BITS + 1
+    choices = [row.to_bytes(length, "little") for row in first]
+    found = [0] * len(first)
+    for block in range(length):
+        rows = second[_BITS * block : _BITS * (block + 1)]
+        unions = [0]
+        for row in rows:
+            unions += [each | row for each in unions]
+        found = [row | unions[choice[block]] for row, choice in zip(found, choices, strict=True)]
+    return tuple(found)
 
 
 def closure(relation: Relation) -> Relation:
     """Return the pairs that one step or more connect."""
     rows = list(relation)
-    for k in range(len(rows)):
-        bit, reached = 1 << k, rows[k]
-        for i, row in enumerate(rows):
-            if row & bit:
-                rows[i] = row | reached
+    order = _backwards(relation)
+    if order is None:
+        for k in range(len(rows)):
+            bit, reached = 1 << k, rows[k]
+            for i, row in enumerate(rows):
+                if row & bit:
+                    rows[i] = row | reached
+        return tuple(rows)
+    for i in order:
+        left = rows[i]
+        while left:  # of each event that is passed over, the pairs are there
+            low = left & -left
+            reached = rows[low.bit_length() - 1]
+            rows[i] |= reached
+            left &= ~(reached | low)
     return tuple(rows)
+
+
+def _backwards(relation: Relation) -> list[int] | None:
+    """Return the events, each behind all those that it leads to; None if some steps lead back to where they began."""
+    order: list[int] = []
+    new, on_path = (1 << len(relation)) - 1, 0
+    while new:
+        path = [new.bit_length() - 1]
+        while path:
+            at = path[-1]
+            bit, row = 1 << at, relation[at]
+            new &= ~bit
+            on_path |= bit
+            if row & on_path:
+                return None
+            if following := row & new:
+                path.append(following.bit_length() - 1)
+            else:
+                on_path ^= bit
+                order.append(path.pop())
+    return order
 
 
 def inverse(relation: Relation) -> Relation:
@@ -74,10 +126,4 @@ def irreflexive(relation: Relation) -> bool:
 
 def acyclic(relation: Relation) -> bool:
     """Return whether no step or several lead from an event back to the event."""
-    left = (1 << len(relation)) - 1
-    while left:
-        leading = sum(1 << i for i in members(left) if relation[i] & left)
-        if leading == left:
-            return False
-        left = leading
-    return True
+    return _backwards(relation) is not None

@@ -38,5 +38,5 @@ def test_a_thread_that_was_away_rests() -> None:
     """Away for long, it is told until when to rest; until then it never yields, so that time stays as it is."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-c", RESTING]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=environment)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=1200, check=False, env=environment)
     assert done.stdout.splitlines() == ["stays True"], done.stderr

@@ -48,11 +48,11 @@ def use(what: str = "ints", how: str = "put") -> Step:
 
 
 def test_random_programs() -> None:
-    result = run_lifecycle(15, seed=SEED)
+    result = run_lifecycle(8, seed=SEED)
     assert result.verdict == "ok", f"{result.reason}\n{result.judged and result.judged.stderr}\n{result.failure}"
-    assert result.programs == 15
+    assert result.programs == 8
     assert result.kills > 0
-    assert result.writes > 75
+    assert result.writes > 40
 
 
 @pytest.mark.slow

@@ -4,21 +4,43 @@ import pytest
 
 from latchfree_evidence.systematic.equivalents import KINDS, kinds, reasons
 from latchfree_evidence.systematic.generating import all_mutants
+from latchfree_evidence.systematic.interleaved.exploring import Explorer
+from latchfree_evidence.systematic.interleaved.scenarios import PROGRAMS
 from latchfree_evidence.systematic.judging import judged
 from latchfree_evidence.systematic.kernels import MODULES
 from latchfree_evidence.systematic.layers import LAYERS, coverage, interleaved
 from latchfree_evidence.systematic.plain.memory import MARKING, UseAfterFree
 from latchfree_evidence.systematic.plain.world import World
 from latchfree_evidence.systematic.trials import topic_changes, topic_tombs, topic_visits
+from latchfree_evidence.systematic.trials.table import TRIALS
 
 COLLECT = "topics/concurrent/kernels/collect.py"
 MUTANTS = {mutant.name: mutant for mutant in all_mutants()}
 
 
-@pytest.mark.parametrize("group", MODULES)
+#: Groups of which mutants are judged below: all seeds of their trials run in any case.
+JUDGED = ("ring", "arena", "objects")
+SEEDS = 2
+
+
+@pytest.mark.parametrize(
+    "group", [group if group in JUDGED else pytest.param(group, marks=pytest.mark.slow) for group in MODULES]
+)
 def test_the_code_as_it_is_passes_all_layers(group):
     coverage(group)  # runs each trial as `sequential` does, and raises what one raises
     interleaved(group, {})
+
+
+@pytest.mark.parametrize("group", [group for group in MODULES if group not in JUDGED])
+def test_the_code_as_it_is_passes_each_trial_and_each_program(group):
+    world = World(wrapped=MARKING)
+    for trial, seeds in TRIALS[group]:
+        for seed in range(min(seeds, SEEDS)):
+            trial(world, seed)
+    for make, texts in PROGRAMS[group]:
+        prepare = make({}, None)
+        for text in texts:
+            Explorer(prepare(text), bound=2, schedules=60).run()
 
 
 def world_of(mutant):

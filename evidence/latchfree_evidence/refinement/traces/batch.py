@@ -102,6 +102,7 @@ def check_batch(traces: Sequence[Trace], *, timeout: float | None = None) -> Rej
         If TLC fails, or does not come to an end.
     """
     root = spec_dir()
+    wanted = sum(len(trace.events) + 1 for trace in traces)
     with TemporaryDirectory(prefix="latchfree-traces-") as folder:
         module, config = Path(folder, "Batch.tla"), Path(folder, "Batch.cfg")
         module.write_text(module_text(traces), encoding="utf-8")
@@ -115,10 +116,10 @@ def check_batch(traces: Sequence[Trace], *, timeout: float | None = None) -> Rej
             expect="ok",
             property="Deadlock",
             summary="recorded runs",
+            distinct=wanted,
         )
         result = run_model(model, timeout=timeout)
     if result.verdict == "ok":
-        wanted = sum(len(trace.events) + 1 for trace in traces)
         if result.distinct != wanted:
             raise RuntimeError(f"TLC found {result.distinct} states in traces of {wanted}")
         return None
