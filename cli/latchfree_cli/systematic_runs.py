@@ -4,6 +4,8 @@ Example: ``latchfree mutants --systematic --only gcas --sample 20 --seed 1`` cha
 time, and prints what became of each kind of change.
 """
 
+import os
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any, Final
@@ -27,7 +29,7 @@ def list_mutants(settings: Settings, only: str, sample: int | None, *, diffs: bo
     return Outcome("listed", {"mutants": names}, code=exits.OK)
 
 
-def run_all(settings: Settings, only: str, sample: int | None, *, resume: bool) -> Outcome:
+def run_all(settings: Settings, only: str, sample: int | None, *, resume: bool, jobs: int | None) -> Outcome:
     """Judge the mutants, print a table and the survivors, and write the record."""
     from latchfree_evidence.systematic.equivalents import reasons
     from latchfree_evidence.systematic.layers import LAYERS, coverage
@@ -47,6 +49,7 @@ def run_all(settings: Settings, only: str, sample: int | None, *, resume: bool) 
             resume=resume,
             seed=settings.chosen_seed,
             argued=argued,
+            jobs=jobs or _processors(),
             on_progress=lambda done, name: report(f"{done} of {len(chosen)}: {name}"),
         )
     judged = {mutant.name: record["mutants"][mutant.name] for _, mutant in chosen}
@@ -62,6 +65,10 @@ def run_all(settings: Settings, only: str, sample: int | None, *, resume: bool) 
     settings.note(f"wrote {into}")
     again = f"latchfree mutants --systematic --list --diff --only '{_file(open_[0])}'" if open_ else None
     return Outcome("violation" if open_ else "ok", {"mutants": judged, "survivors": open_}, reproduce=again)
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 def _file(name: str) -> str:

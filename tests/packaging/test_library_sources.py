@@ -94,6 +94,8 @@ def test_the_lane_looks_at_the_same_sources(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # nothing is noted there
     monkeypatch.setattr("latchfree_support.library_keys.key", lambda *places: looked.extend(map(Path, places)))
     monkeypatch.setattr("latchfree_support.library_keys.processor", lambda: "x86-64-v2")
+    # A file that is there: where no library was made the lane looks no further.
+    monkeypatch.setattr("latchfree_support.library_keys.library_name", lambda processor: "__init__.py")
     monkeypatch.setattr("latchfree_support.library_keys.is_sealed", lambda file, text: False)
     monkeypatch.delenv("LATCHFREE_COMPILED", raising=False)
     with pytest.raises(lane.NotUsual):

@@ -33,6 +33,9 @@ def mutants(
     only: Annotated[str, typer.Option(metavar="FILE", help="Of those, the kernels of one file, or one group.")] = "",
     sample: Annotated[int | None, typer.Option(min=1, help="Of those, so many, drawn by the seed.")] = None,
     resume: Annotated[bool, typer.Option(help="Keep the verdicts of the run before.")] = False,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Judge so many of those at a time.", show_default="all processors")
+    ] = None,
     diff: Annotated[bool, typer.Option(help="With --list: show each change.")] = False,
 ) -> Outcome:
     """Show which layer catches which mutant; each must be caught wherever it applies.
@@ -47,9 +50,9 @@ def mutants(
     if systematic:
         if list_:
             return systematic_runs.list_mutants(settings, only, sample, diffs=diff)
-        return systematic_runs.run_all(settings, only, sample, resume=resume)
-    if only or sample is not None or resume or diff:
-        raise exits.Stop(exits.USAGE, "--only, --sample, --resume and --diff need --systematic")
+        return systematic_runs.run_all(settings, only, sample, resume=resume, jobs=jobs)
+    if only or sample is not None or resume or diff or jobs is not None:
+        raise exits.Stop(exits.USAGE, "--only, --sample, --resume, --jobs and --diff need --systematic")
     layers = [layer] if layer else list(LayerName)
     if list_:
         return _listed(settings, layers)

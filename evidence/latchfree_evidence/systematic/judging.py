@@ -61,8 +61,54 @@ def _run(layers: Mapping[str, Callable[[str, Any], None]], group: str, replaced:
     return Verdict(None, "", "", time.process_time())
 
 
-def judged(layers: Mapping[str, Callable[[str, Any], None]], group: str, replaced: Any) -> Verdict:
-    """Return what a mutant's layers say; each runs in one child process of this one.
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A mutant whose layers run in a child process.
+
+    Attributes
+    ----------
+    child : int
+        The process.
+    reading : int
+        The descriptor that the verdict comes from.
+    first : str
+        The first layer: it is said to have caught a mutant that ends the process.
+    """
+
+    child: int
+    reading: int
+    first: str
+
+    def fileno(self) -> int:
+        """Return the descriptor, for who waits for one verdict of several."""
+        return self.reading
+
+    def verdict(self) -> Verdict:
+        """Wait for what the layers say.
+
+        Raises
+        ------
+        ChildProcessError
+            If the child was killed from outside.
+        """
+        with os.fdopen(self.reading, "rb") as pipe:
+            text = pipe.read()
+        _, status = os.waitpid(self.child, 0)
+        if not text and status in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
+            raise ChildProcessError(f"the process of a mutant was killed by signal {status}: go on with --resume")
+        if not text:
+            return Verdict(self.first, "crash", f"status {status}", 0.0)
+        return Verdict(**json.loads(text))
+
+    def end(self) -> None:
+        """End the process without a verdict."""
+        os.kill(self.child, signal.SIGKILL)
+        os.waitpid(self.child, 0)
+        os.close(self.reading)
+
+
+def begin(layers: Mapping[str, Callable[[str, Any], None]], group: str, replaced: Any) -> Begun:
+    """Have the layers of a mutant run, each in the one child process that is begun.
 
     Parameters
     ----------
@@ -72,11 +118,6 @@ def judged(layers: Mapping[str, Callable[[str, Any], None]], group: str, replace
         Of kernels.
     replaced : mapping
         (module, function) -> the changed tree; empty for the code as it is.
-
-    Raises
-    ------
-    ChildProcessError
-        If the child was killed from outside.
     """
     reading, writing = os.pipe()
     sys.stdout.flush()
@@ -94,12 +135,10 @@ def judged(layers: Mapping[str, Callable[[str, Any], None]], group: str, replace
             traceback.print_exc()
         finally:
             os._exit(code)
-    os.close(writing)
-    with os.fdopen(reading, "rb") as pipe:
-        text = pipe.read()
-    _, status = os.waitpid(child, 0)
-    if not text and status in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
-        raise ChildProcessError(f"the process of a mutant was killed by signal {status}: go on with --resume")
-    if not text:
-        return Verdict(next(iter(layers)), "crash", f"status {status}", 0.0)
-    return Verdict(**json.loads(text))
+    os.close(writing)  # before the next child, which would keep it open
+    return Begun(child, reading, next(iter(layers)))
+
+
+def judged(layers: Mapping[str, Callable[[str, Any], None]], group: str, replaced: Any) -> Verdict:
+    """Return what a mutant's layers say: `begin`, and wait."""
+    return begin(layers, group, replaced).verdict()

@@ -1,7 +1,11 @@
-"""The run over all mutants: each judged in turn, verdicts written down now and then, so that a run can be resumed.
+"""The run over all mutants, some at a time; verdicts are written down now and then, so that a run can be resumed.
 
-Example: ``run(chosen, into=Path("mutants.json"))`` was stopped after 400 mutants. Run again, it goes on with the
-401st. A verdict that is there is kept, whatever has changed since: resume what was begun with the same code and trials.
+Example: ``run(chosen, into=Path("mutants.json"))`` was stopped after 400 mutants. Run again, it goes on with those that
+have no verdict. A verdict that is there is kept, whatever has changed since: resume what was begun with the same code
+and trials.
+
+Invariant: how many are judged at a time changes no verdict. Each has a process of its own, and steps and schedules are
+counted, not seconds.
 """
 
 from __future__ import annotations
@@ -9,6 +13,7 @@ from __future__ import annotations
 import json
 import platform
 import random
+import select
 import subprocess
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict
@@ -16,7 +21,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from latchfree_evidence.systematic.generating import mutants_of
-from latchfree_evidence.systematic.judging import Verdict, judged
+from latchfree_evidence.systematic.judging import Begun, Verdict, begin
 from latchfree_evidence.systematic.kernels import MODULES
 from latchfree_evidence.systematic.mutant import Mutant
 
@@ -63,9 +68,10 @@ def run(
     resume: bool = False,
     seed: int = 0,
     argued: Collection[str] = (),
+    jobs: int = 1,
     on_progress: Callable[[int, str], None] = lambda done, name: None,
 ) -> Record:
-    """Judge mutants one after the other; return the record.
+    """Judge mutants, some at a time; return the record.
 
     Parameters
     ----------
@@ -81,24 +87,42 @@ def run(
         Of the sample, for the record.
     argued : collection of str
         Mutants argued equivalent: the costly layer, `deeper`, is spared them.
+    jobs : int
+        How many at a time.
     on_progress : callable
-        Called with the mutants done and the name of the next.
+        Called with the mutants begun before and the name of the next.
     """
     record: Record = {"commit": _commit(), "python": platform.python_version(), "seed": seed, "mutants": {}}
     if resume and into is not None and into.exists():
         record = json.loads(into.read_text())
-    for done, (group, mutant) in enumerate(mutants):
-        if mutant.name in record["mutants"]:
-            continue
-        on_progress(done, mutant.name)
-        some = {name: layer for name, layer in layers.items() if name != "deeper" or mutant.name not in argued}
-        verdict = judged(some, group, {(mutant.module, mutant.function): mutant.make()})
-        record["mutants"][mutant.name] = entry_of(mutant, verdict)
-        if into is not None and done % _EVERY == 0:
-            write(record, into)
+    verdicts = record["mutants"]
+    left = ((number, *each) for number, each in enumerate(mutants) if each[1].name not in verdicts)
+    under_way: dict[Begun, Mutant] = {}
+    try:
+        for number, group, mutant in left:
+            on_progress(number, mutant.name)
+            some = {name: layer for name, layer in layers.items() if name != "deeper" or mutant.name not in argued}
+            under_way[begin(some, group, {(mutant.module, mutant.function): mutant.make()})] = mutant
+            if len(under_way) >= jobs:
+                _note(under_way, verdicts)
+            if into is not None and number % _EVERY == 0:
+                write(record, into)
+        while under_way:
+            _note(under_way, verdicts)
+    finally:
+        for begun in under_way:
+            begun.end()
     if into is not None:
         write(record, into)
     return record
+
+
+def _note(under_way: dict[Begun, Mutant], verdicts: Record) -> None:
+    """Wait until one or more have a verdict, and note those."""
+    ready, _, _ = select.select([*under_way], [], [])
+    for begun in ready:
+        mutant = under_way.pop(begun)
+        verdicts[mutant.name] = entry_of(mutant, begun.verdict())
 
 
 def entry_of(mutant: Mutant, verdict: Verdict) -> Record:

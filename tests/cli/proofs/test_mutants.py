@@ -192,15 +192,16 @@ def test_a_file_without_kernels_is_named() -> None:
     assert "nowhere" in result.output
 
 
-def test_options_of_systematic_mutants_need_it() -> None:
-    result = CliRunner().invoke(app, ["mutants", "--list", "--sample", "3"])
+@pytest.mark.parametrize("option", ["--sample", "--jobs"])
+def test_options_of_systematic_mutants_need_it(option: str) -> None:
+    result = CliRunner().invoke(app, ["mutants", "--list", option, "3"])
     assert result.exit_code == exits.USAGE
     assert "--systematic" in result.output
 
 
 def test_a_sample_is_judged_and_recorded(tmp_path: Path) -> None:
-    arguments = ["mutants", "--systematic", "--only", "positions", "--sample", "4", "--seed", "2", "--json"]
-    result = CliRunner().invoke(app, arguments)
+    arguments = ["mutants", "--systematic", "--only", "positions", "--sample", "4", "--seed", "2", "--jobs", "2"]
+    result = CliRunner().invoke(app, [*arguments, "--json"])
     document = json.loads(result.stdout)
     assert len(document["mutants"]) == 4
     record = json.loads((tmp_path / "out" / "systematic-mutants.json").read_text())
