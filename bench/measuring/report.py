@@ -15,7 +15,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from measuring.workload import ITERATE, OPERATIONS, PUT_AFTER, SNAPSHOT, WRITABLE, Row
+from measuring.workload import ITERATE, OPERATIONS, PUT_AFTER, SNAPSHOT, SNAPSHOT_AND_PUT, WRITABLE, Row
 
 FORMAT = "latchfree-bench"
 FORMAT_VERSION = 1
@@ -36,7 +36,7 @@ TARGETS: dict[tuple[str, int, int, str], float] = {
     ("bulk", 10_000, 1, PUT_AFTER): 2000,
 }
 
-_ORDER = (*OPERATIONS, ITERATE, SNAPSHOT, WRITABLE, PUT_AFTER)
+_ORDER = (*OPERATIONS, ITERATE, SNAPSHOT, WRITABLE, SNAPSHOT_AND_PUT, PUT_AFTER)
 _WIDTH = 130
 
 

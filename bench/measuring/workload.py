@@ -19,6 +19,7 @@ from peers.base import Call, Ints, Plan, Subject
 OPERATIONS = ("put", "get", "update", "remove")
 SNAPSHOT = "snapshot"
 WRITABLE = "writable snapshot"
+SNAPSHOT_AND_PUT = "snapshot and put"
 PUT_AFTER = "put after snapshot"
 ITERATE = "iterate"
 
@@ -167,6 +168,7 @@ class _Drive:
             some = self.keys[:times]
             keys, values = subject.convert(some), subject.convert(some ^ 3)
             total = _best(lambda: both(keys, values), len(some))
+            yield self._row(SNAPSHOT_AND_PUT, total)
             yield self._row(PUT_AFTER, Time(max(0.0, total.cpu - alone.cpu), max(0.0, total.wall - alone.wall)))
 
 

@@ -12,9 +12,9 @@ import numpy as np
 import latchfree
 from latchfree import Arena, ArenaFull, Ctrie
 from latchfree.arena.kernels.epochs import pin, unpin
+from latchfree.ctrie.kernels.idle import give
 from latchfree.ctrie.kernels.insert import ALWAYS, FULL, insert
-from latchfree.ctrie.kernels.registry import drop
-from latchfree.ctrie.kernels.snapshot import freeze
+from latchfree.ctrie.kernels.snapshot import take
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Flag, Handle, Word
 from peers.base import Ints, Plan, Subject
@@ -36,27 +36,31 @@ def version() -> str:
 
 
 @kernel
-def _freeze_and_drop(mem: Handle, trie: Word, me: Word) -> Flag:
+def _take_and_give(mem: Handle, trie: Word, me: Word) -> Flag:
+    """Do what `Ctrie.readonly_snapshot` does, and what the end of its result does: each is pinned for itself."""
     pin(mem, me)
-    slot = freeze(mem, trie, me)
-    if slot != FULL:
-        drop(mem, trie, me, slot)
+    slot = take(mem, trie, me)
     unpin(mem, me)
-    return slot != FULL
+    if slot == FULL:
+        return False
+    pin(mem, me)
+    give(mem, trie, me, slot)
+    unpin(mem, me)
+    return True
 
 
 @kernel
-def _freezes(mem: Handle, trie: Word, me: Word, times: Word) -> Flag:
+def _snapshots(mem: Handle, trie: Word, me: Word, times: Word) -> Flag:
     for _ in range(times):  # noqa: SIM110 -- compiled code has no all()
-        if not _freeze_and_drop(mem, trie, me):
+        if not _take_and_give(mem, trie, me):
             return False
     return True
 
 
 @kernel
-def _freezes_and_inserts(mem: Handle, trie: Word, me: Word, keys: Array, values: Array) -> Flag:
+def _snapshots_and_inserts(mem: Handle, trie: Word, me: Word, keys: Array, values: Array) -> Flag:
     for k in range(len(keys)):
-        if not _freeze_and_drop(mem, trie, me):
+        if not _take_and_give(mem, trie, me):
             return False
         pin(mem, me)
         full = insert(mem, trie, me, keys[k], values[k], ALWAYS, values[k]) == FULL
@@ -119,13 +123,13 @@ def _bulk(trie: Ctrie[int, int]) -> Subject:
 
     def snapshots(times: int) -> None:
         with store.arena.lend() as me:
-            done = _freezes(*place, np.uint64(me), times)
+            done = _snapshots(*place, np.uint64(me), times)
         if not done:
             raise ArenaFull("no room for the snapshots: raise _SPARE_BYTES")
 
     def snapshots_and_puts(keys: Ints, values: Ints) -> None:
         with store.arena.lend() as me:
-            done = _freezes_and_inserts(*place, np.uint64(me), keys, values)
+            done = _snapshots_and_inserts(*place, np.uint64(me), keys, values)
         if not done:
             raise ArenaFull("no room for puts after snapshots: raise _RENEWING_BYTES")
 

@@ -51,7 +51,13 @@ def explore(target: str | Target = "ctrie", *, mutant: str | None = None, **opti
 
 
 #: Targets that run the code of another target.
-_SAME_CODE: Final = {"reclaiming-ctrie": "ctrie", "dropping": "ctrie", "weak-ring": "ring", "closing-ring": "ring"}
+_SAME_CODE: Final = {
+    "reclaiming-ctrie": "ctrie",
+    "dropping": "ctrie",
+    "idle": "ctrie",
+    "weak-ring": "ring",
+    "closing-ring": "ring",
+}
 
 
 def _require_its_target(mutant: str, target: str | Target) -> None:

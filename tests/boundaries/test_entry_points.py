@@ -35,6 +35,7 @@ REVIEWED = {
         "TRIE.scan_count",
         "TRIE.scan_next",
         "TRIE.scan_start",
+        "TRIE.unpark",
         "builtin('find' + self.kinds)",
         "builtin(name)",
         "getattr(TRIE, name)",

@@ -12,12 +12,11 @@ import time
 import numpy as np
 import process_bodies
 import pytest
-from ctrie_exact import exact, reached, settle
+from ctrie_exact import exact, reached, registered, settle
 
 from latchfree import Arena, Ctrie
 from latchfree.arena.kernels.epochs import pin
 from latchfree.arena.layout import P_PID, PARTICIPANT_WORDS, PARTICIPANTS
-from latchfree.ctrie.kernels.shape import REGISTERED
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 
@@ -75,10 +74,6 @@ def participants(arena):
     """Process ids of the owners of claimed slots."""
     table = arena.words[PARTICIPANTS:][: 256 * PARTICIPANT_WORDS].reshape(256, PARTICIPANT_WORDS)
     return [int(slot[int(P_PID)]) for slot in table if slot[0]]
-
-
-def registered(trie):
-    return int(trie.arena.words[trie._store.trie + int(REGISTERED)])
 
 
 def until(condition):

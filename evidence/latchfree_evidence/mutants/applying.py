@@ -30,6 +30,7 @@ _AFFECTED = (
     "latchfree_evidence.stress.topic_worker",
     "latchfree_evidence.targets.ctrie",
     "latchfree_evidence.targets.reclaiming",
+    "latchfree_evidence.targets.idle",
     "latchfree_evidence.refinement.bridge.target",
     "latchfree_evidence.targets.topics",
     "latchfree.topics.concurrent.",
@@ -60,6 +61,7 @@ _SKETCHES = (
 #: The packages that a target is made of.
 _PACKAGES = {
     "ctrie": ("ctrie.kernels",),
+    "idle": ("ctrie.kernels",),
     "topic-trie": ("ctrie.kernels", "topics.concurrent.kernels"),
     "ring": ("streams.kernels",),
     "epochs": ("arena.kernels",),
@@ -72,6 +74,7 @@ _HOLDERS = {
     "ctrie.kernels": (
         "gcas",
         "helping",
+        "idle",
         "insert",
         "lookup",
         "mains",

@@ -11,7 +11,7 @@ _STRESS: Final = {
     "topic-trie": {"memory": "jittered", "operations": 1_000_000},
 }
 _FOLDERS: Final = {
-    "ctrie": "ctrie", "topic-trie": "topics", "ring": "ring", "epochs": "arena", "free-list": "arena",
+    "ctrie": "ctrie", "idle": "ctrie", "topic-trie": "topics", "ring": "ring", "epochs": "arena", "free-list": "arena",
     "bloom": "sketches", "counting-bloom": "sketches", "scalable-bloom": "sketches", "stable-bloom": "sketches",
     "inverse-bloom": "sketches", "hyperloglog": "sketches", "minhash": "sketches", "count-min": "sketches",
     "top-k": "sketches", "kll": "sketches",
@@ -46,7 +46,8 @@ class Mutant:
     folder : str
         Where its file is; empty for the folder of its target.
     frees : bool
-        Whether it frees nodes too early; then it runs on poisoned memory, where a use after free is a verdict.
+        Whether it frees nodes too early, or shows only where nodes are freed; then it runs on poisoned memory, where a
+        use after free is a verdict.
     """
 
     id: str

@@ -39,6 +39,13 @@ _GIVEN: Final = {
         "put(0, 1); snapshot | snapshot | after: unswept",
         "snapshot | snapshot | snapshot | after: unswept",
     ),
+    "idle": (
+        "init: snapshot | snapshot | put(0, 1) | after: stale | keys: flat",
+        "init: snapshot | snapshot | snapshot | after: stale | keys: flat",
+        "init: snapshot | snapshot | put(0, 1); snapshot | after: stale | keys: flat",
+        "init: put(0, 1); snapshot | snapshot; snapshot | put(0, 2) | after: stale | keys: flat",
+        "init: snapshot | snapshot | put(0, 1) | put(0, 2) | after: stale | keys: flat",
+    ),
     "ring": (
         "enqueue(1) | dequeue",
         "enqueue(1); enqueue(2) | dequeue; dequeue",
@@ -67,7 +74,7 @@ _GIVEN: Final = {
 
 
 #: Targets whose random programs would ask at the wrong time.
-_GIVEN_ONLY: Final = ("dropping", "sleepers", "epochs", "free-list")
+_GIVEN_ONLY: Final = ("dropping", "idle", "sleepers", "epochs", "free-list")
 
 
 class Weakly(NamedTuple):

@@ -27,8 +27,8 @@ MODULES: Final[dict[str, tuple[str, ...]]] = {
     "ctrie": tuple(
         f"{_CTRIE}.{name}"
         for name in (
-            "elements", "entry_points", "gcas", "groups", "helping", "insert", "lookup", "loops", "mains", "nodes",
-            "registry", "remove", "retirement", "scan", "snapshot", "snode", "trees",
+            "elements", "entry_points", "gcas", "groups", "helping", "idle", "insert", "lookup", "loops", "mains",
+            "nodes", "registry", "remove", "retirement", "scan", "snapshot", "snode", "trees",
         )
     ),
     "arena": tuple(

@@ -160,22 +160,29 @@ def _scratch(mem: Handle, me: Word) -> Array:
 
 
 @kernel
+def contents_below(mem: Handle, me: Word, root: Word) -> Word:
+    """Return what a frozen tree holds: for each key a byte that is the value plus one."""
+    scratch = _scratch(mem, me)
+    cursor, nodes = scratch[:CURSOR_WORDS], scratch[CURSOR_WORDS : CURSOR_WORDS + MOST_KEYS + 1]
+    start(mem, root, cursor)
+    packed = NIL
+    for k in range(advance(mem, cursor, nodes)):
+        held = peek(mem, nodes[k] + VALUE)
+        packed += ((held & _BYTE) + ONE) << (_8 * (held >> _8))
+    return packed
+
+
+@kernel
 def snapshot(mem: Handle, trie: Word, thread: Word) -> Word:
     """Take a snapshot and return its contents: for each key a byte that holds the value plus one."""
     me = participant_at(thread)
-    scratch = _scratch(mem, me)
-    cursor, nodes = scratch[:CURSOR_WORDS], scratch[CURSOR_WORDS : CURSOR_WORDS + MOST_KEYS + 1]
     pin(mem, me)
     slot = freeze(mem, trie, me)
     unpin(mem, me)
     if slot == FULL:
         return OUT_OF_MEMORY
     pin(mem, me)
-    start(mem, peek(mem, slot + FROZEN), cursor)
-    packed = NIL
-    for k in range(advance(mem, cursor, nodes)):
-        held = peek(mem, nodes[k] + VALUE)
-        packed += ((held & _BYTE) + ONE) << (_8 * (held >> _8))
+    packed = contents_below(mem, me, peek(mem, slot + FROZEN))
     drop(mem, trie, me, slot)
     unpin(mem, me)
     return np.int64(packed)

@@ -12,6 +12,7 @@ BUILT_IN: Final = {
     "ctrie": "latchfree_evidence.targets.ctrie:CTRIE",
     "reclaiming-ctrie": "latchfree_evidence.targets.reclaiming:RECLAIMING",
     "dropping": "latchfree_evidence.targets.dropping:DROPPING",
+    "idle": "latchfree_evidence.targets.idle:IDLING",
     "topic-trie": "latchfree_evidence.targets.topics:TOPIC_TRIE",
     "ring": "latchfree_evidence.targets.ring:RING",
     "weak-ring": "latchfree_evidence.targets.ring:WEAK_RING",

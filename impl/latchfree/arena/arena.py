@@ -13,7 +13,7 @@ import weakref
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -37,6 +37,13 @@ LEAST_CAPACITY = 64 << 20
 
 #: Merging free memory is tried where the free memory is at least one part in so many of the arena.
 _WORTHWHILE = 64
+
+
+class Idler(Protocol):
+    """A structure that keeps something idle for the next call."""
+
+    def unpark(self) -> None:
+        """Give back what is idle."""
 
 
 class Arena:
@@ -69,6 +76,8 @@ class Arena:
         self._cells = Cells(region.identity)
         #: Called with a test of which openings are dead, for structures to give back what those held.
         self.on_death: list[Callable[[Arena, Callable[[int], bool]], None]] = []
+        #: Of a private arena: what keeps a snapshot that nobody holds, until `collect`.
+        self.idlers: weakref.WeakSet[Idler] = weakref.WeakSet()
         self._lender = Lender(region, weakref.WeakMethod(self._release_dead))
         self._chosen: dict[int, int] = {}
         if self.shared:
@@ -297,8 +306,15 @@ class Arena:
 
         Operations do this as they go. Three calls free what was removed just before.
         """
+        for idler in self._idlers():
+            idler.unpark()
         self._lender.release_free()
         self._collect()
+
+    def _idlers(self) -> list[Idler]:
+        while True:
+            with suppress(RuntimeError):  # another thread has made a structure meanwhile
+                return list(self.idlers)
 
     def merge(self, *, bulk: bool = False) -> None:
         """Merge neighbouring free pieces into larger ones, where the arena has no more of the size it needs.

@@ -61,7 +61,9 @@ def builtin(name: str, context: bytes) -> Callable[..., Any]:
     ``insert(key, value, mode, expected)``          the value replaced, or None
     ``remove(key, mode, expected)``                 the value removed, or None
     ``freeze_now()``                                the slot of a new snapshot
+    ``take_now()``                                  the same, or that of the idle snapshot; private arenas only
     ``clear()``, ``drop_slot(slot)``                None
+    ``give_slot(slot)``                             None; the snapshot may be idle now; private arenas only
     ==============================================  ===============================================
 
     All return NotImplemented if they did nothing: the arena is full, or the process has no participant.

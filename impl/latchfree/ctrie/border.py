@@ -49,6 +49,7 @@ _WHOLE: Final = {
     "create": Call(entry_points.create, (WORD, WORD, WORD), WORD),
     "destroy": Call(entry_points.destroy, (*_HERE, WORD), NONE),
     "drop": Call(entry_points.drop, (*_HERE, WORD), NONE),
+    "unpark": Call(entry_points.unpark, _HERE, NONE),
     "sweep": Call(entry_points.sweep, _HERE, NONE),
     "fork": Call(entry_points.fork, (WORD, WORD, WORD, WORD), WORD),
     "is_empty": Call(entry_points.is_empty, _HERE, FLAG),

@@ -25,6 +25,7 @@ from latchfree.ctrie.holds import Hold, Owner, Taken, new_hold, new_owner
 from latchfree.ctrie.kernels import scan
 from latchfree.ctrie.kernels.insert import FULL
 from latchfree.ctrie.kernels.nodes import LAST_GENERATION
+from latchfree.ctrie.kernels.shape import IDLE
 from latchfree.ctrie.kernels.snode import HELD_KEY
 from latchfree.ctrie.references import REFERENCES, watch
 from latchfree.errors import ArenaFull, GenerationsExhausted, MadeBeforeFork
@@ -34,6 +35,7 @@ HASH_MASK_ALL: Final = (1 << 64) - 1
 
 _BATCH: Final = 1024
 _FULL: Final = int(FULL)
+_IDLE: Final = int(IDLE)
 
 
 def refused(result: Any) -> bool:
@@ -76,6 +78,14 @@ def _on_trie(store: Store, name: str) -> Any:
     return store.builtin(name)
 
 
+def _taking(store: Store, name: str) -> Any:
+    return store.builtin("freeze_now" if store.shared else "take_now")
+
+
+def _giving(store: Store, name: str) -> Any:
+    return store.builtin("drop_slot" if store.shared else "give_slot")
+
+
 def _of_kinds(store: Store, name: str) -> Any:
     return store.builtin(name + store.kinds)
 
@@ -114,8 +124,11 @@ class Store(StoreBase):
         Whether keys and values are objects, by reference.
     shared : bool
         Whether other processes can open the arena.
-    freeze_now, clear, drop : callable
-        The builtins of these names; see `latchfree.ctrie.binding.builtin`. All builtins are made when first used.
+    clear : callable
+        The builtin of this name; see `latchfree.ctrie.binding.builtin`. All builtins are made when first used.
+    freeze_now, drop : callable
+        The builtins that take a snapshot and give it back: in a private arena ``take_now`` and ``give_slot``, which
+        leave one idle for the next call, in a shared one ``freeze_now`` and ``drop_slot``.
     find, insert, remove : callable
         The builtins of these names, on encoded keys and values.
     held, swap : callable
@@ -142,8 +155,8 @@ class Store(StoreBase):
     )
 
     clear: Callable[[], Any] = _from_first_use(_on_trie)
-    freeze_now: Callable[[], Any] = _from_first_use(_on_trie)
-    drop: Callable[[int], Any] = _from_first_use(lambda store, _: store.builtin("drop_slot"))
+    freeze_now: Callable[[], Any] = _from_first_use(_taking)
+    drop: Callable[[int], Any] = _from_first_use(_giving)
     find: Callable[[Any], Any] = _from_first_use(_of_kinds)
     insert: Callable[[Any, Any, int, Any], Any] = _from_first_use(_of_kinds)
     remove: Callable[[Any, int, Any], Any] = _from_first_use(_of_kinds)
@@ -191,6 +204,8 @@ class Store(StoreBase):
         self._address = self.arena.participant_address(maker)
         self._context = self.context()
         self.__dict__.clear()  # what was made for another trie
+        if not self.shared:
+            self.arena.idlers.add(self)
         if self.references:
             watch(self.arena)
 
@@ -315,6 +330,12 @@ class Store(StoreBase):
             self.owner = new_owner(self.arena, self.trie, maker, objects=self.references)
             if not self.arena.forked_since(maker):
                 return
+
+    def unpark(self) -> None:
+        """Drop the idle snapshot of the trie, if there is one."""
+        if self.trie and self.arena.words[self.trie + _IDLE] and not (self.owner is not None and self.owner.gone):
+            with suppress(MadeBeforeFork):
+                TRIE.unpark(self.base, self.trie, self.participant())
 
     def like_this(self) -> Store:
         """Return the store of a new, private trie in an arena of its own, for keys and values of the same kinds."""

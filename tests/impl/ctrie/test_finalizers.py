@@ -7,15 +7,10 @@ import subprocess
 import sys
 
 import pytest
-from ctrie_exact import settle
+from ctrie_exact import registered, settle
 
 from latchfree import Arena, Ctrie
-from latchfree.ctrie.kernels.shape import REGISTERED
 from latchfree_fsck import fsck
-
-
-def registered(trie):
-    return int(trie.arena.words[trie._store.trie + int(REGISTERED)])
 
 
 @pytest.fixture

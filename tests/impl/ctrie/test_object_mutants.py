@@ -47,7 +47,7 @@ MUTANTS = {
     ),
     "the collector is shown what a snapshot reads": (
         "ctrie/kernels/visiting.py",
-        "peek(mem, trie + REGISTERED) != NIL or ",
+        "peek(mem, trie + REGISTERED) > idle or ",
         "",
     ),
     "the collector is shown what the parent owns": (

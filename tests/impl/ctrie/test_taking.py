@@ -6,7 +6,7 @@ import sys
 import threading
 
 import pytest
-from ctrie_exact import exact, settle
+from ctrie_exact import exact, registered, settle
 
 from latchfree import Arena, Ctrie
 from latchfree.ctrie.bases import COMPILED
@@ -33,10 +33,6 @@ def is_exact(trie):
     if not trie._store.references:
         exact(trie.arena, [trie])
     return True
-
-
-def registered(trie):
-    return int(trie.arena.words[trie._store.trie + int(REGISTERED)])
 
 
 def frames_of(call):

@@ -6,12 +6,11 @@ import weakref
 
 import numpy as np
 import pytest
-from ctrie_exact import exact, settle
+from ctrie_exact import exact, registered, settle
 from ctrie_pools import MASKS
 from ctrie_walk import check, header, root_of
 
 from latchfree import Arena, Ctrie
-from latchfree.ctrie.kernels.shape import REGISTERED
 
 
 @pytest.fixture(params=MASKS)
@@ -191,11 +190,6 @@ def test_the_end_of_a_with_block_closes(trie):
     with pytest.raises(KeyError), trie.readonly_snapshot() as snapshot:
         snapshot["no such key" if isinstance(next(iter(snapshot)), str) else 10**6]
     assert registered(trie) == 0
-
-
-def registered(trie):
-    """Number of snapshots of a trie in its registry."""
-    return int(trie.arena.words[trie._store.trie + int(REGISTERED)])
 
 
 def test_the_last_reference_gives_a_snapshot_back(trie):

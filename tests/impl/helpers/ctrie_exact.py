@@ -5,6 +5,7 @@ from free_memory import free_spans
 
 from latchfree.arena.kernels.freelists import round_up
 from latchfree.arena.layout import FIRST_NODE, H_BUMP
+from latchfree.ctrie.kernels.shape import IDLE, REGISTERED
 from latchfree_fsck.reach import Reach
 
 
@@ -12,6 +13,12 @@ def settle(arena):
     """Free all that can be freed while nothing runs."""
     for _ in range(4):
         arena.collect()
+
+
+def registered(trie):
+    """How many snapshots of a trie are registered and held; one that is idle is held by nobody."""
+    words, where = trie.arena.words, trie._store.trie
+    return int(words[where + int(REGISTERED)]) - (words[where + int(IDLE)] != 0)
 
 
 def reached(arena, tries):

@@ -13,7 +13,7 @@ from typing import Any, Final
 from latchfree.arena import layout
 from latchfree.arena.kernels.allocator import ORDINARY, begin
 from latchfree.arena.kernels.epochs import pin, unpin
-from latchfree.ctrie.kernels import loops, trees
+from latchfree.ctrie.kernels import entry_points, loops, trees
 from latchfree.ctrie.kernels.lookup import lookup_frozen
 from latchfree.ctrie.kernels.registry import FROZEN, drop
 from latchfree.ctrie.kernels.snapshot import freeze, new_trie
@@ -132,6 +132,7 @@ def trie_program(world: World, target: Target, text: str) -> Program:
     def audit() -> None:
         for me in place.who:
             assert mem[me + int(layout.P_PIN)] == 0, "a pin is left"
+        outer[entry_points.unpark](mem, trie, place.who[0])
         assert mem[trie + 4] == 0, "a snapshot is left in the registry"
         place.settle(lambda me: outer[trees.reclaim](mem, me))
         spare = [(block, 68) for me in place.who for block in spares(mem, me)]

@@ -74,8 +74,26 @@ def _of_trie(replaced: Any, called: Any) -> Callable[[str], Program]:
     return lambda text: trie_program(world, CTRIE, text)
 
 
+IDLE: Final = (
+    "init: snapshot() | snapshot() | put(0, 1) | after: stale()",
+    "init: snapshot() | snapshot() | put(0, 1); snapshot() | after: stale()",
+    "init: snapshot() | snapshot() | snapshot() | after: stale()",
+    "put(0, 1) | snapshot(); snapshot() | after: stale()",
+    "init: put(0, 1); snapshot() | snapshot(); snapshot() | put(0, 2) | after: stale(); snapshot()",
+    "init: put(0, 1); snapshot() | snapshot() | clear() | after: stale(); snapshot()",
+    f"{_ONE}; snapshot() | snapshot() | remove(0) | after: stale(); snapshot() | keys: pairs",
+)
+
+
+def _of_idle(replaced: Any, called: Any) -> Callable[[str], Program]:
+    from latchfree_evidence.targets.idle import IDLING
+
+    world = stepping_world(replaced, called)
+    return lambda text: trie_program(world, IDLING, text)
+
+
 PROGRAMS: Final[dict[str, tuple[tuple[Callable[[Any, Any], Callable[[str], Program]], tuple[str, ...]], ...]]] = {
-    "ctrie": ((_of_trie, TRIE),),
+    "ctrie": ((_of_trie, TRIE), (_of_idle, IDLE)),
     "arena": ((of_memory, MEMORY), (_of_trie, TRIE[:4])),
     "sketches": ((of_targets, texts_of(SKETCHES)),),
     "mask": (),

@@ -39,7 +39,7 @@ def kept(trial: Trial) -> None:
     nodes: set[int] = set()
     used = []
     for trie in trial.tries():
-        used.append((trie.at, 8))
+        used.append((trie.at, walking.ROOT_WORDS))
         used += [(table, walking.TABLE_WORDS) for table in walking.tables(mem, trie.at)]
         used += [(block, walking.size_of(mem, block)) for block in deadlists(mem, trie.at)]
         nodes |= set(walking.below(mem, mem[trie.at + 1]))

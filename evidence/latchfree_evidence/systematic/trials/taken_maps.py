@@ -15,7 +15,7 @@ from latchfree import Ctrie
 from latchfree.arena import Arena
 from latchfree.ctrie.holds import Hold, Owner
 from latchfree.ctrie.kernels.context import END, LENGTH, MAP_WORDS
-from latchfree.ctrie.kernels.shape import REGISTERED
+from latchfree.ctrie.kernels.shape import IDLE, REGISTERED
 from latchfree.ctrie.kernels.taking import HOLD_STORE, OWNER_PARENT, SNAPSHOT_STORE
 from latchfree.ctrie.references import settle
 from latchfree.ctrie.store import Store
@@ -33,7 +33,8 @@ def _instances() -> list[int]:
 
 
 def _registered(stage: Stage, trie: Any) -> bool:
-    return bool(stage.memory_of(trie.arena)[trie._store.trie + int(REGISTERED)])
+    words, where = stage.memory_of(trie.arena), trie._store.trie
+    return bool(words[where + int(REGISTERED)] > (words[where + int(IDLE)] != 0))
 
 
 def _map(stage: Stage, mask: int, *, objects: bool = False) -> Any:
@@ -104,6 +105,7 @@ def bodies(world: World, seed: int) -> None:
             slot = store.freeze_now()
             require(_registered(stage, trie) and store.drop(slot) is None, "a snapshot is dropped")
             require(not _registered(stage, trie), "nothing is registered")
+            trie.arena.collect()  # who finds an idle snapshot needs no room
             for name in ("freeze", "clear"):
                 stage.refusing.add(name)
                 refused = store.freeze_now() if name == "freeze" else store.clear()

@@ -86,7 +86,7 @@ def _pins(here: Topics, call: Halted, me: int) -> list[int]:
         found += [0] if now and not pinned else []
         pinned = now
         _, mem, at = call.access[:3]
-        if mem is here.mem and at >= layout.FIRST_NODE and not here.trie <= at < here.trie + 8:
+        if mem is here.mem and at >= layout.FIRST_NODE and not here.trie <= at < here.trie + 9:
             require(pinned, "nodes are read by somebody who is not pinned", call.access)
             found[-1] += 1
         call.step()

@@ -106,8 +106,9 @@ class Trial:
     def _new(self, at: int, fork: int) -> None:
         """Look at the root record of a new trie."""
         words = [self.mem[at + k] for k in range(2, 7)]
-        require(self.mem[at] >> 40 == 6 << 20 | 8, "the header of a root record", self.mem[at])
+        require(self.mem[at] >> 40 == 6 << 20 | 9, "the header of a root record", self.mem[at])
         require(words == [self.kind.mask, 0, 0, 0, fork], "the words of a root record", words)
+        require(self.mem[at + 8] == 0, "no snapshot is idle in a new trie")
         self.mem[at + 7] = 0  # not in use here
 
     def call(self, kernel: Any, *arguments: Any) -> Any:

@@ -10,6 +10,7 @@ PLAIN: Final = (1 << 62) - 1
 BIRTH: Final = (1 << 40) - 1
 I_NODE, C_NODE, T_NODE, L_NODE, S_NODE, PAIR = 1, 2, 3, 4, 5, 12
 TABLE_WORDS: Final = 62
+ROOT_WORDS: Final = 9
 TABLE_SLOTS: Final = 10
 
 
@@ -78,7 +79,7 @@ def of_trie(mem: Any, trie: int, oldest: int = 0) -> Iterator[tuple[int, int]]:
     """Yield the nodes of a trie that has no snapshots, with their words."""
     if mem[trie + 1] & TAG:
         raise AssertionError("a descriptor was left at the root")
-    yield trie, 8
+    yield trie, ROOT_WORDS
     for table in tables(mem, trie):
         yield table, TABLE_WORDS
     for node in below(mem, mem[trie + 1], oldest):

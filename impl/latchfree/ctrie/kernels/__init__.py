@@ -16,6 +16,7 @@ remove        remove, also conditionally
 helping       renew an old child, pull tombs into their parents
 scan          walk over a frozen tree
 snapshot      freeze, fork, clear and destroy a trie
+idle          the snapshot that nobody holds, taken again while nothing was written
 registry      registered snapshots and their deadlists
 retirement    retire the nodes that an update has replaced
 trees         free whole trees, a few nodes at a time

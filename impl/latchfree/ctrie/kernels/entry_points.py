@@ -5,7 +5,7 @@ A call that reads nodes is pinned while it works.
 
 from latchfree.arena.kernels.epochs import pin, unpin
 from latchfree.atomics import peek
-from latchfree.ctrie.kernels import registry, snapshot
+from latchfree.ctrie.kernels import idle, registry, snapshot
 from latchfree.ctrie.kernels.gcas import gcas_read, read_root
 from latchfree.ctrie.kernels.nodes import BITMAP, NIL
 from latchfree.jit import entry
@@ -31,6 +31,14 @@ def drop(mem: Handle, trie: Word, me: Word, slot: Word) -> None:
     """Give a snapshot back, see `registry.drop`."""
     pin(mem, me)
     registry.drop(mem, trie, me, slot)
+    unpin(mem, me)
+
+
+@entry
+def unpark(mem: Handle, trie: Word, me: Word) -> None:
+    """Drop the idle snapshot, see `idle.unpark`."""
+    pin(mem, me)
+    idle.unpark(mem, trie, me)
     unpin(mem, me)
 
 

@@ -31,12 +31,13 @@ from latchfree.ctrie.kernels.context import (
     participant,
     words_in,
 )
+from latchfree.ctrie.kernels.idle import give
 from latchfree.ctrie.kernels.insert import FULL, insert
 from latchfree.ctrie.kernels.lookup import lookup, lookup_frozen
 from latchfree.ctrie.kernels.nodes import NIL
 from latchfree.ctrie.kernels.registry import drop
 from latchfree.ctrie.kernels.remove import remove
-from latchfree.ctrie.kernels.snapshot import clear, freeze
+from latchfree.ctrie.kernels.snapshot import clear, freeze, take
 from latchfree.ctrie.kernels.snode import VALUE, full_hash, is_blob, placed, stored_key_words
 from latchfree.jit import external, kernel, overload
 from latchfree.kinds import Word
@@ -224,6 +225,18 @@ def _freeze_now(bound: Word, unused: Word) -> Word:
     return constant(context, NOT_IMPLEMENTED) if slot == FULL else _from_int64(np.int64(slot))
 
 
+def _take_now(bound: Word, unused: Word) -> Word:
+    context = words_in(bound)
+    me = participant(context)
+    if me == _0:
+        return constant(context, NOT_IMPLEMENTED)
+    mem = peek(context, BASE)
+    pin(mem, me)
+    slot = take(mem, peek(context, TRIE), me)
+    unpin(mem, me)
+    return constant(context, NOT_IMPLEMENTED) if slot == FULL else _from_int64(np.int64(slot))
+
+
 def _clear(bound: Word, unused: Word) -> Word:
     context = words_in(bound)
     me = participant(context)
@@ -250,10 +263,24 @@ def _drop_slot(bound: Word, thing: Word) -> Word:
     return constant(context, which)
 
 
+def _give_slot(bound: Word, thing: Word) -> Word:
+    context = words_in(bound)
+    me = participant(context)
+    which = NOT_IMPLEMENTED
+    if me != _0:
+        mem = peek(context, BASE)
+        pin(mem, me)
+        give(mem, peek(context, TRIE), me, np.uint64(_to_int64(thing, room(1))))
+        unpin(mem, me)
+        which = NONE
+    return constant(context, which)
+
+
 #: The bodies by name, and by how many arguments the interpreter passes.
-NO_ARGUMENT: dict[str, Callable[..., Any]] = {"freeze_now": _freeze_now, "clear": _clear}
+NO_ARGUMENT: dict[str, Callable[..., Any]] = {"freeze_now": _freeze_now, "take_now": _take_now, "clear": _clear}
 ONE_ARGUMENT: dict[str, Callable[..., Any]] = {
     "drop_slot": _drop_slot,
+    "give_slot": _give_slot,
     "find_ww": _find_ww,
     "find_wb": _find_wb,
     "find_bw": _find_bw,

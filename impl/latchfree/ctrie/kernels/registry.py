@@ -305,7 +305,7 @@ def sweep(mem: Handle, trie: Word, me: Word) -> None:
 @kernel
 def drop(mem: Handle, trie: Word, me: Word, slot: Word) -> None:
     """Give up a registered snapshot: the nodes that only this snapshot could see become free."""
-    # spec: Reclamation!DropMark -- seq_cst: visible before the lock is tried.
+    # spec: Reclamation!DropMark, Idle!UnparkMark -- seq_cst: visible before the lock is tried.
     exchange(mem, slot + STATE, DROPPED)
     if lock(mem, trie, me):
         # spec: Reclamation!SweepScan -- somebody else may have been faster; then the slot may even be in use again.

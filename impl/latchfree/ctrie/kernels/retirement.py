@@ -33,6 +33,7 @@ from latchfree.arena.kernels.node import gen_of, kind_of
 from latchfree.arena.layout import H_EPOCH, P_SPARE_COUNT
 from latchfree.atomics import barrier, in_line, load_seq, out_of_line, peek, poke
 from latchfree.ctrie.kernels.gcas import READ_ONLY, gcas_read
+from latchfree.ctrie.kernels.idle import unpark
 from latchfree.ctrie.kernels.nodes import I_NODE, NIL, ONE
 from latchfree.ctrie.kernels.registry import GEN, newest, push_block, still_seen
 from latchfree.ctrie.kernels.scan import next_slot
@@ -130,11 +131,23 @@ def retire_node(mem: Handle, me: Word, node: Word) -> None:
         poke(mem, me + _BLOCK, block)
     append(mem, block, entry_for(mem, node))
     if is_full(mem, block):
-        finish_retiring(mem, me)
+        _hand_on(mem, me)
 
 
 @kernel
 def finish_retiring(mem: Handle, me: Word) -> None:
+    """Hand on the last block of nodes, and drop the idle snapshot, which is not current any more.
+
+    One that is idle now was registered before the commit, so the search has found a snapshot. To drop one may need the
+    spare blocks that retiring counts on; so it is dropped last.
+    """
+    _hand_on(mem, me)
+    if peek(mem, me + _SLOT) != NIL:
+        unpark(mem, peek(mem, me + _TRIE), me)
+
+
+@kernel
+def _hand_on(mem: Handle, me: Word) -> None:
     """Hand the block of nodes to the newest snapshot that sees them, or to limbo."""
     block = peek(mem, me + _BLOCK)
     poke(mem, me + _BLOCK, NIL)
@@ -217,7 +230,7 @@ def _hand_over(mem: Handle, me: Word, chain: Word, block: Word) -> None:
     poke(mem, chain + _OLDEST, peek(mem, block + LINK))
     if chain == me + P_WALK:
         poke(mem, me + _BLOCK, block)
-        finish_retiring(mem, me)
+        _hand_on(mem, me)
     else:
         # spec: Reclamation!RetireReadEpoch -- as in retire.
         enqueue(mem, me, block, load_seq(mem, H_EPOCH))
@@ -271,3 +284,4 @@ def retire_subtree(mem: Handle, trie: Word, me: Word, root: Word, death: Word) -
     for chain in (seen, unseen):
         while peek(mem, chain + _OLDEST) != NIL:
             _hand_over(mem, me, chain, peek(mem, chain + _OLDEST))
+    unpark(mem, trie, me)

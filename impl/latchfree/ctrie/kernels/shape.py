@@ -15,7 +15,7 @@ LNode   prev, count, S-nodes whose keys share the whole hash
 SNode   key and value (see `latchfree.ctrie.kernels.snode`); of kind `PAIR` where these are objects of Python
 Root    root word (an I-node, or a descriptor tagged `PENDING`), hash mask, snapshot table, count of
         registered snapshots, lock of whoever drops snapshots, 1 if it goes on from a snapshot, the next
-        number of a topic trie: one per trie
+        number of a topic trie, slot of the idle snapshot: one per trie
 RDCSS   old root, expected main, new root, status
 Table   snapshot slots (see `latchfree.ctrie.kernels.registry`)
 ======  =====================================================================================
@@ -62,13 +62,14 @@ REGISTERED = np.uint64(4)
 DROP_LOCK = np.uint64(5)
 IS_FORK = np.uint64(6)
 NUMBERS = np.uint64(7)
+IDLE = np.uint64(8)
 
 I_WORDS = np.uint64(2)
 B_WORDS = np.uint64(3)
 C_WORDS = np.uint64(3)  # and one a slot
 T_WORDS = np.uint64(3)
 L_WORDS = np.uint64(3)  # and one an entry
-ROOT_WORDS = np.uint64(8)
+ROOT_WORDS = np.uint64(9)
 
 # What operations of tries keep in the scratch words of their participant.
 P_DOOMED = P_SCRATCH_LIST  # I-nodes of a trie that is being destroyed, linked through their headers

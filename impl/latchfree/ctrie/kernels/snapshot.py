@@ -14,6 +14,7 @@ from latchfree.arena.kernels.epochs import retire
 from latchfree.arena.kernels.freelists import give, round_up
 from latchfree.atomics import cas, exchange, load, peek, poke, store
 from latchfree.ctrie.kernels.gcas import COMMIT, READ_ONLY, STATUS, gcas_read, new_descriptor, rdcss_complete, read_root
+from latchfree.ctrie.kernels.idle import take_idle, unpark
 from latchfree.ctrie.kernels.insert import FULL
 from latchfree.ctrie.kernels.nodes import (
     HASH_MASK,
@@ -31,7 +32,7 @@ from latchfree.ctrie.kernels.nodes import (
 )
 from latchfree.ctrie.kernels.registry import FORK, FROZEN, GEN, NEXT, NO_ROOM, TABLE_WORDS, drop, register
 from latchfree.ctrie.kernels.retirement import remember, retire_pair, retire_subtree
-from latchfree.ctrie.kernels.shape import DROP_LOCK, IS_FORK, P_DOOMED, REGISTERED, SNAPSHOTS
+from latchfree.ctrie.kernels.shape import DROP_LOCK, IDLE, IS_FORK, P_DOOMED, REGISTERED, SNAPSHOTS
 from latchfree.ctrie.kernels.trees import begin, catch_up, free_tree_node, push_tree
 from latchfree.jit import kernel
 from latchfree.kinds import Flag, Handle, Word
@@ -45,6 +46,7 @@ def _new_root(mem: Handle, me: Word, hash_mask: Word, gen: Word, is_fork: Word) 
     poke(mem, trie + REGISTERED, NIL)
     poke(mem, trie + DROP_LOCK, NIL)
     poke(mem, trie + IS_FORK, is_fork)
+    poke(mem, trie + IDLE, NIL)
     return trie
 
 
@@ -127,12 +129,21 @@ def freeze(mem: Handle, trie: Word, me: Word) -> Word:
 
 
 @kernel
+def take(mem: Handle, trie: Word, me: Word) -> Word:
+    """Do as `freeze`, or take the idle snapshot if nothing was written since; to be given back by `idle.give`."""
+    slot = take_idle(mem, trie, me)
+    return freeze(mem, trie, me) if slot == NIL else slot
+
+
+@kernel
 def clear(mem: Handle, trie: Word, me: Word) -> Word:
     """Empty the trie in one step; return the generation of the new root, or FULL.
 
-    First free the nodes that earlier calls have retired, so that a thread that does nothing else keeps up.
+    First free the nodes that earlier calls have retired, so that a thread that does nothing else keeps up; and drop the
+    idle snapshot, so that the tree can be retired in one step.
     """
     catch_up(mem, me)
+    unpark(mem, trie, me)
     while True:
         r = read_root(mem, trie)
         death = try_replace(mem, trie, me, r, True)
@@ -187,4 +198,4 @@ def destroy(mem: Handle, trie: Word, me: Word, slot: Word) -> None:
         below = load(mem, table + NEXT)
         give(mem, me, table, round_up(TABLE_WORDS))
         table = below
-    give(mem, me, trie, ROOT_WORDS)
+    give(mem, me, trie, round_up(ROOT_WORDS))

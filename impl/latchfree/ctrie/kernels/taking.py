@@ -1,8 +1,8 @@
 """Take and give back a snapshot with the Python objects that go with it, in one compiled call each.
 
 Example: ``trie.readonly_snapshot()`` asks the map's store for a view. `_view_now` makes a `Hold` and a `Snapshot`,
-freezes the trie and fills both in. When the last reference to the hold goes, the interpreter calls `_end_hold`, which
-drops the snapshot. No line of Python runs in either.
+freezes the trie, or takes the idle snapshot, and fills both in. When the last reference to the hold goes, the
+interpreter calls `_end_hold`, which gives the snapshot back. No line of Python runs in either.
 
 Invariant: a signal handler, a finalizer and another thread see all of it, or nothing. What the garbage collector knows
 is made first, for it may run then, and with it any code. From the look at the store's context on, which is after that,
@@ -43,11 +43,12 @@ from latchfree.ctrie.kernels.context import (
     participant,
     words_in,
 )
+from latchfree.ctrie.kernels.idle import give, unpark
 from latchfree.ctrie.kernels.insert import FULL
 from latchfree.ctrie.kernels.nodes import HASH_MASK, NIL
 from latchfree.ctrie.kernels.registry import drop
 from latchfree.ctrie.kernels.shape import REGISTERED
-from latchfree.ctrie.kernels.snapshot import destroy, fork_frozen, freeze
+from latchfree.ctrie.kernels.snapshot import destroy, fork_frozen, freeze, take
 from latchfree.jit import external, instruction, kernel
 from latchfree.kinds import Flag, Word
 
@@ -130,7 +131,7 @@ def _frozen(context: Word) -> Word:
         return FULL
     mem = peek(context, BASE)
     pin(mem, me)
-    slot = freeze(mem, peek(context, TRIE), me)
+    slot = take(mem, peek(context, TRIE), me)
     unpin(mem, me)
     return slot
 
@@ -217,7 +218,7 @@ def _fork_now(this: Word, unused: Word) -> Word:
 
 
 def _end_hold(this: Word) -> Word:
-    """Drop the snapshot of a hold, unless it was given back."""
+    """Give back the snapshot of a hold, unless that was done."""
     slot, holder = peek(this, HOLD_SLOT), peek(this, CONTEXT)
     if slot == _0 or holder == _0:
         return _0
@@ -228,7 +229,7 @@ def _end_hold(this: Word) -> Word:
     poke(this, HOLD_SLOT, _0)
     mem = peek(context, BASE)
     pin(mem, me)
-    drop(mem, peek(context, TRIE), me, slot)
+    give(mem, peek(context, TRIE), me, slot)
     unpin(mem, me)
     return _0
 
@@ -259,6 +260,10 @@ def _end_owner(this: Word) -> Word:
     context = words_in(holder)
     me = participant(context)
     mem = peek(context, BASE)
+    if me != _0:
+        pin(mem, me)
+        unpark(mem, trie, me)
+        unpin(mem, me)
     # spec: none -- a trie that nobody uses any more.
     if me == _0 or load_seq(mem, trie + REGISTERED) != NIL:
         _end_in_python(peek(context, END), this)

@@ -4,7 +4,7 @@ Example: ``trie["self"] = trie``. The only reference to the map is in an S-node 
 map, and through it the pair, finds no reference from outside, and takes the map apart.
 
 Rule: a reference may be shown only if it is owned by this map alone, for what is shown and not reached from outside is
-cleared. While snapshots of the map are registered they read the same S-nodes, so nothing is shown. Of a map that goes
+cleared. While snapshots of the map are held they read the same S-nodes, so nothing is shown. Of a map that goes
 on from a snapshot only the pairs born in it are shown: the others are its parent's. What waits to be let go of is not
 shown. A cycle through something that is not shown is collected later.
 
@@ -21,7 +21,7 @@ from latchfree.border.objects import room
 from latchfree.ctrie.kernels.context import BASE, CONTEXT, TRIE, participant, words_in
 from latchfree.ctrie.kernels.nodes import MAIN, NIL, ONE, PENDING, PREV, ROOT_WORD, UNTAG, gen_of, is_child
 from latchfree.ctrie.kernels.scan import next_slot
-from latchfree.ctrie.kernels.shape import REGISTERED
+from latchfree.ctrie.kernels.shape import IDLE, REGISTERED
 from latchfree.ctrie.kernels.snode import HELD_KEY, HELD_VALUE
 from latchfree.jit import instruction, kernel
 from latchfree.kinds import Flag, Handle, Word
@@ -62,7 +62,8 @@ def traverse(this: Word, visit: Word, argument: Word) -> Word:
         return _0
     mem, trie = peek(context, BASE), peek(context, TRIE)
     root = peek(mem, trie + ROOT_WORD)
-    if peek(mem, trie + REGISTERED) != NIL or root & PENDING != NIL:
+    idle = ONE if peek(mem, trie + IDLE) != NIL else NIL
+    if peek(mem, trie + REGISTERED) > idle or root & PENDING != NIL:
         return _0
     oldest = gen_of(mem, trie)
     path = room(32)

@@ -439,7 +439,7 @@ def play(steps, every=1):
         bench.drop(slot)
         bench.check()
     assert bench.dead == {}
-    assert bench.arena.census().nodes == 13 + TABLE * len(bench.tables())
+    assert bench.arena.census().nodes == 17 + TABLE * len(bench.tables())
 
 
 @given(steps=_STEPS)

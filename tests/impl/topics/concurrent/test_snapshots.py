@@ -8,23 +8,18 @@ from dataclasses import replace
 
 import pyarrow as pa
 import pytest
-from ctrie_exact import exact, reached, settle
+from ctrie_exact import exact, reached, registered, settle
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from threads_together import together
 from topic_texts import accepts, texts
 
 from latchfree import Arena
-from latchfree.ctrie.kernels.shape import REGISTERED
 from latchfree.ctrie.store import refused
 from latchfree.errors import ArenaFull
 from latchfree.topics import DIALECTS, ConcurrentTrie, LockedTrie, Snapshot
 
 DEEP = replace(DIALECTS["mqtt"], most_words=10_000)
-
-
-def registered(trie):
-    return int(trie.arena.words[trie._store.trie + int(REGISTERED)])
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
