@@ -1,4 +1,4 @@
-"""The lookups of bulk calls, explored: each is linearizable beside updates and snapshots."""
+"""Bulk calls of one key, explored: each is linearizable beside updates and snapshots."""
 
 import subprocess
 import sys
@@ -14,21 +14,24 @@ from pathlib import Path
 
 from latchfree import jit
 
-_, scenario, bound, helpers, *wrong = sys.argv
-sources = blake2b(Path(helpers, "grouped_lookup.py").read_bytes(), digest_size=8).hexdigest()
+_, scenario, bound, helpers, calls, wrong = sys.argv
+sources = blake2b(Path(helpers, "grouped.py").read_bytes(), digest_size=8).hexdigest()
 # Before any of these is loaded: what is compiled of them now is no code of the map as it is.
-affected = "latchfree.ctrie.", "latchfree_evidence.targets.ctrie", "grouped_lookup"
-jit.set_variant(f"grouped-lookup-{sources}-{len(wrong)}", affected)
+affected = "latchfree.ctrie.", "latchfree_evidence.targets.ctrie", "grouped"
+jit.set_variant(f"grouped-{calls}-{wrong}-{sources}", affected)
 sys.path.append(helpers)
 
-import grouped_lookup
+import grouped
 from latchfree.ctrie.kernels import groups
 from latchfree_evidence import explore
 from latchfree_evidence.targets import ctrie
 
-ctrie.lookup = grouped_lookup.lookup
-if wrong:
-    groups._to_slots = grouped_lookup.careless
+for call in calls.split():
+    setattr(ctrie, call, getattr(grouped, call))
+if wrong == "any_main":
+    groups._to_slots = grouped.any_main
+elif wrong == "too_high":
+    grouped.came_to = grouped.too_high
 found = explore("ctrie", scenario=scenario, strategy="bounded", bound=int(bound))
 print(found.verdict, found.schedules > 100)
 """
@@ -42,10 +45,19 @@ SCENARIOS = {
     "collisions": ("init: put(0, 1); put(1, 1) | remove(1) | get(0) | keys: lists", 1),
     "a snapshot": (PENDING, 2),
 }
+#: While a thread is between its lookup and its write, the other makes a tomb, a branch or a snapshot, or clears.
+WRITES = {
+    "updates": ("init: put(0, 1); put(1, 1); put(2, 1) | remove(1); put(1, 2) | put(1, 3); get(0) | keys: pairs", 2),
+    "a tomb": ("init: put(0, 1); put(2, 1); put(5, 1) | remove(2) | put(0, 2); remove(2); get(5) | keys: tree", 2),
+    "both remove": ("init: put(0, 1); put(2, 1) | remove(2); get(0) | remove(0); put(2, 2) | keys: tree", 2),
+    "clear": ("init: put(0, 1); put(1, 1) | clear(); put(0, 2) | put(0, 3); remove(1) | keys: pairs", 2),
+    "collisions": ("init: put(0, 1); put(1, 1) | remove(1) | put(0, 2) | keys: lists", 1),
+    "a snapshot": ("init: put(0, 1); put(1, 1) | put(0, 2); remove(1) | snapshot(); put(1, 2) | keys: pairs", 2),
+}
 
 
-def _run(scenario: str, bound: int, *more: str) -> str:
-    command = [sys.executable, "-c", PROGRAM, scenario, str(bound), HELPERS, *more]
+def _run(scenario: str, bound: int, calls: str, wrong: str = "") -> str:
+    command = [sys.executable, "-c", PROGRAM, scenario, str(bound), HELPERS, calls, wrong]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
@@ -53,8 +65,17 @@ def _run(scenario: str, bound: int, *more: str) -> str:
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_a_lookup_in_a_group_is_linearizable(name: str) -> None:
-    assert _run(*SCENARIOS[name]) == "ok True"
+    assert _run(*SCENARIOS[name], "lookup") == "ok True"
 
 
 def test_a_group_that_takes_pending_updates_is_caught() -> None:
-    assert _run(PENDING, 3, "wrong").startswith("violation")
+    assert _run(PENDING, 3, "lookup", "any_main").startswith("violation")
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_a_write_that_begins_where_its_key_has_come_to_is_linearizable(name: str) -> None:
+    assert _run(*WRITES[name], "insert remove") == "ok True"
+
+
+def test_a_write_that_begins_at_a_wrong_level_is_caught() -> None:
+    assert _run(*WRITES["a tomb"], "insert remove", "too_high").startswith("violation")

@@ -1,6 +1,11 @@
 """Calls for many keys: one compiled loop over a column of keys, without the interpreter lock.
 
-Keys are looked up in groups (`latchfree.ctrie.kernels.groups`). Writes are made one by one.
+Keys are looked up in groups (`latchfree.ctrie.kernels.groups`). Writes are made one by one, each from the I-node that
+the lookup of its key has come to.
+
+Invariant: the caller's participant is pinned from before a group is looked up until the last of the group is done, and
+only so long. A node retired meanwhile cannot be used again: the fewer nodes are on their way round, the more of them
+are in the processor's cache.
 """
 
 import numpy as np
@@ -9,27 +14,15 @@ from latchfree.arena.kernels.epochs import pin, unpin
 from latchfree.atomics import peek
 from latchfree.border.objects import room
 from latchfree.ctrie.kernels.elements import element
-from latchfree.ctrie.kernels.groups import GROUP, GROUP_WORDS, found_at, look_up_together
-from latchfree.ctrie.kernels.insert import ALWAYS, FULL, insert
+from latchfree.ctrie.kernels.groups import GROUP, GROUP_WORDS, came_to, found_at, look_up_together
+from latchfree.ctrie.kernels.insert import ALWAYS, FULL, insert_near
 from latchfree.ctrie.kernels.nodes import NIL
-from latchfree.ctrie.kernels.remove import remove
+from latchfree.ctrie.kernels.remove import remove_near
 from latchfree.ctrie.kernels.scan import advance
 from latchfree.ctrie.kernels.scan import start as start_scan
 from latchfree.ctrie.kernels.snode import VALUE, stored_key_words
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Handle, Word
-
-#: Keys a loop writes before it unpins for an instant. So few, because a node retired meanwhile cannot be used again:
-#: the fewer nodes are on their way round, the more of them are in the processor's cache.
-_PINNED = 32
-
-
-@kernel
-def _breathe(mem: Handle, me: Word, k: Word) -> None:
-    """Renew the pin now and then."""
-    if k % _PINNED == 0:
-        unpin(mem, me)
-        pin(mem, me)
 
 
 @kernel
@@ -101,30 +94,40 @@ def get_blobs(
 @kernel
 def put_all(mem: Handle, trie: Word, me: Word, keys: Array, values: Array, first: Word, last: Word) -> Word:
     """Put keys `first` to `last`; return how many took effect before the arena was full."""
-    done = last - first
-    for k in range(first, last):
-        _breathe(mem, me, k - first)
-        value = element(values, k)
-        if insert(mem, trie, me, element(keys, k), value, ALWAYS, value) == FULL:
-            done = k - first
-            break
-    unpin(mem, me)
-    return done
+    places = room(GROUP_WORDS)
+    for start in range(first, last, GROUP):
+        count = min(GROUP, last - start)
+        pin(mem, me)
+        look_up_together(mem, trie, keys, start, count, places)
+        for g in range(count):
+            k = start + g
+            near, level = came_to(places, g)
+            value = element(values, k)
+            if insert_near(mem, trie, me, element(keys, k), value, ALWAYS, value, near, level) == FULL:
+                unpin(mem, me)
+                return k - first
+        unpin(mem, me)
+    return last - first
 
 
 @kernel
 def remove_all(mem: Handle, trie: Word, me: Word, keys: Array, first: Word, last: Word, found: Array) -> Word:
     """Remove keys `first` to `last`, with 1 in `found` for those that were there; return as `put_all`."""
-    done = last - first
-    for k in range(first, last):
-        _breathe(mem, me, k - first)
-        node = remove(mem, trie, me, element(keys, k), ALWAYS, 0)
-        if node == FULL:
-            done = k - first
-            break
-        found[k] = 1 if node != NIL else 0
-    unpin(mem, me)
-    return done
+    places = room(GROUP_WORDS)
+    for start in range(first, last, GROUP):
+        count = min(GROUP, last - start)
+        pin(mem, me)
+        look_up_together(mem, trie, keys, start, count, places)
+        for g in range(count):
+            k = start + g
+            near, level = came_to(places, g)
+            node = remove_near(mem, trie, me, element(keys, k), ALWAYS, 0, near, level)
+            if node == FULL:
+                unpin(mem, me)
+                return k - first
+            found[k] = 1 if node != NIL else 0
+        unpin(mem, me)
+    return last - first
 
 
 @kernel
