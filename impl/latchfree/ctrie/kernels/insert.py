@@ -106,13 +106,13 @@ def insert_near(
     while True:
         i = read_root(mem, trie)
         startgen = gen_of(mem, i)
-        parent = NIL
         level = NIL
         if near != NIL:
             if gen_of(mem, near) == startgen:
                 i = near
                 level = near_level
             near = NIL
+        parent = i  # of the first I-node none is known; in its place one that has nothing to clean
         while True:
             m = gcas_read(mem, trie, i)
             kind = kind_of(mem, m)
@@ -140,7 +140,7 @@ def insert_near(
                     return FULL
                 new = main_with(mem, trie, me, m, slot, key, full, h, value, level, startgen)
             elif kind == T_NODE:
-                if parent != NIL and not clean(mem, trie, me, parent, level - STRIDE):
+                if not clean(mem, trie, me, parent, level - STRIDE):
                     return FULL
                 break
             else:

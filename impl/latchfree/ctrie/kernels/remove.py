@@ -57,7 +57,7 @@ def _trace(mem: Handle, trie: Word, me: Word, depth: Word, h: Word) -> Flag:
         m = gcas_read(mem, trie, i)
         slot = slot_for(mem, m, h, np.uint64(k) * STRIDE) if kind_of(mem, m) == C_NODE else NIL
         if not is_child(slot):
-            return False
+            break
         i = slot & UNTAG
     return i == peek(mem, me + P_PATH + depth)
 
@@ -103,6 +103,7 @@ def remove_near(
             i = near
             depth = near_level // STRIDE
         near = NIL
+        parent = i  # as in insert_near
         poke(mem, me + P_PATH + depth, i)
         while True:
             m = gcas_read(mem, trie, i)
@@ -113,6 +114,7 @@ def remove_near(
                 if is_child(slot):
                     child = slot & UNTAG
                     if gen_of(mem, child) == startgen:
+                        parent = i
                         i = child
                         depth += ONE
                         poke(mem, me + P_PATH + depth, i)
@@ -132,8 +134,7 @@ def remove_near(
                     return FULL
                 new = removed_contracted(mem, me, m, flag_of(h, level), level, startgen)
             elif kind == T_NODE:
-                # Near, the I-node above is not known.
-                if not is_near and not clean(mem, trie, me, peek(mem, me + P_PATH + depth - ONE), level - STRIDE):
+                if not clean(mem, trie, me, parent, level - STRIDE):
                     return FULL
                 break
             else:
