@@ -59,9 +59,9 @@ def get_many(store: Store, keys: Any) -> Any:
     """Look up many keys; see `Ctrie.get_many`."""
     column = columns.to_column(keys, store.keys, "keys", MAX_KEY_BYTES)
     base, trie = store.base, store.trie
-    found = np.zeros(column.length, np.uint8)
+    found = np.empty(column.length, np.uint8)
     if store.values.word:
-        out = np.zeros(column.length, np.int64)
+        out = np.empty(column.length, np.int64)
         get_words = TRIE.get_words_w if store.keys.word else TRIE.get_words_b
         for first, last in _slices(column.length):
             with store.lend() as me:
@@ -95,7 +95,7 @@ def put_many(store: Store, keys: Any, values: Any) -> None:
 def remove_many(store: Store, keys: Any) -> Any:
     """Remove many keys; see `Ctrie.remove_many`."""
     column = columns.to_column(keys, store.keys, "keys", MAX_KEY_BYTES)
-    found = np.zeros(column.length, np.uint8)
+    found = np.empty(column.length, np.uint8)
     remove_all = TRIE.remove_all_w if store.keys.word else TRIE.remove_all_b
     for first, last in _slices(column.length):
         _work_through(store, first, last, remove_all, (column.data,), found)

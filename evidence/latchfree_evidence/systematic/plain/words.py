@@ -67,11 +67,12 @@ def fine(*arguments: Any) -> int:
 
 
 _ROOMS: Final[list[Any]] = []
+_NONSENSE: Final = 0xF5EE_F5EE_F5EE_F5EE
 
 
 def room(words: int) -> int:
-    """Return the address of some words of this process; the last hundred that were asked for stay."""
-    _ROOMS.append((ctypes.c_uint64 * words)())
+    """Return the address of some words of this process, full of nonsense; the last hundred that were asked for stay."""
+    _ROOMS.append((ctypes.c_uint64 * words)(*[_NONSENSE] * words))
     del _ROOMS[:-100]
     return ctypes.addressof(_ROOMS[-1])
 

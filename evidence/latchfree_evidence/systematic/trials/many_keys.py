@@ -47,13 +47,14 @@ def bulk(world: World, seed: int) -> None:
         trial.fresh += len(numbers)
         values = [trial.fresh + k for k in range(len(numbers))]
         trial.fresh += len(numbers)
-        first = rng.randrange(len(numbers))
-        last = rng.randrange(first, len(numbers) + 1)
+        first = rng.choice((0, rng.randrange(len(numbers))))
+        last = rng.choice((len(numbers), rng.randrange(first, len(numbers) + 1)))
         me = trial.me()
         keys = _Column(trial, "key", numbers)
         wanted = _Column(trial, "value", values)
         done = world[loops.put_all](trial.mem, trie.at, me, keys.given, wanted.given, first, last)
         require(done == last - first, "put_all", done, first, last)
+        require(trial.mem[me + int(layout.P_PIN)] == 0, "a loop ends its pin")
         trie.held.update(zip(numbers[first:last], values[first:last], strict=True))
         for _ in range(4):
             trial.step()
@@ -73,14 +74,15 @@ def bulk(world: World, seed: int) -> None:
 
 def _get(world: World, trial: Trial, numbers: list[int], first: int, last: int) -> None:
     trie, keys = trial.trie, _Column(trial, "key", numbers)
-    found = [0] * len(numbers)
+    found = [7] * len(numbers)
     if trial.kind.values == "word":
         out = [-9] * len(numbers)
         world[loops.get_words](trial.mem, trie.at, trial.me(), keys.given, first, last, out, found)
-        wanted = [trie.held.get(number, -9) for number in numbers]
+        wanted = [trie.held.get(number, 0) for number in numbers]
         require(out[first:last] == wanted[first:last], "get_words")
         require(set(out[:first] + out[last:]) <= {-9}, "get_words writes what it was asked for")
-        require(found == [int(first <= k < last and wanted[k] != -9) for k in range(len(numbers))], "found")
+        there = [int(number in trie.held) for number in numbers]
+        require(found == [7] * first + there[first:last] + [7] * (len(found) - last), "found")
         return
     offsets = [0] * (len(numbers) + 1)
     lengths = [len(ctypes.string_at(*trial.value(trie.held[n]))) for n in numbers[first:last] if n in trie.held]

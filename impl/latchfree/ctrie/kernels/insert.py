@@ -1,12 +1,16 @@
 """Insert, also conditionally: put, put if absent, put if present, replace if equal.
 
 LP of a change: the root read of the GCAS that commits it. LP of a refusal: the read of the main that shows it.
+
+`insert_near` begins at an I-node that the caller found on the way to the key, and not at the root. Invariant: an I-node
+of the root's generation leaves the trie only after a T-node was committed in it. So the insert reads the root first and
+compares the generations, and at a T-node it begins again from the root.
 """
 
 import numpy as np
 
 from latchfree.arena.kernels.allocator import ORDINARY
-from latchfree.atomics import peek
+from latchfree.atomics import in_line, peek
 from latchfree.ctrie.kernels.gcas import COMMITTED, NO_MEMORY, conclude, gcas_read, read_root
 from latchfree.ctrie.kernels.helping import clean, renew
 from latchfree.ctrie.kernels.mains import NOWHERE, find, main_with, with_entry
@@ -80,13 +84,35 @@ def insert(mem: Handle, trie: Word, me: Word, key: Key, value: Value, mode: Word
         The S-node that held the key before; NIL if there was none, or under IF_EQUAL another value; FULL if there was
         no room, and nothing changed.
     """
+    in_line()
+    return insert_near(mem, trie, me, key, value, mode, expected, NIL, NIL)
+
+
+@kernel
+def insert_near(
+    mem: Handle,
+    trie: Word,
+    me: Word,
+    key: Key,
+    value: Value,
+    mode: Word,
+    expected: Word,
+    near: Word,
+    near_level: Word,
+) -> Word:
+    """Do as `insert`; begin at I-node `near` of level `near_level`, found since the caller was pinned, unless NIL."""
     full = full_hash(key)
     h = placed(mem, trie, full)
     while True:
         i = read_root(mem, trie)
         startgen = gen_of(mem, i)
-        parent = NIL
         level = NIL
+        if near != NIL:
+            if gen_of(mem, near) == startgen:
+                i = near
+                level = near_level
+            near = NIL
+        parent = i  # of the first I-node none is known; in its place one that has nothing to clean
         while True:
             m = gcas_read(mem, trie, i)
             kind = kind_of(mem, m)

@@ -1,42 +1,35 @@
 """Calls for many keys: one compiled loop over a column of keys, without the interpreter lock.
 
-Keys are looked up in groups (`latchfree.ctrie.kernels.groups`). Writes are made one by one.
+Keys are looked up in groups (`latchfree.ctrie.kernels.groups`). Writes are made one by one, each from the I-node that
+the lookup of its key has come to.
+
+Invariant: the caller's participant is pinned from before a group is looked up until the last of the group is done, and
+only so long. A node retired meanwhile cannot be used again: the fewer nodes are on their way round, the more of them
+are in the processor's cache.
 """
 
 import numpy as np
 
 from latchfree.arena.kernels.epochs import pin, unpin
-from latchfree.atomics import peek
+from latchfree.atomics import in_line, peek
 from latchfree.border.objects import room
 from latchfree.ctrie.kernels.elements import element
-from latchfree.ctrie.kernels.groups import GROUP, GROUP_WORDS, found_at, look_up_together
-from latchfree.ctrie.kernels.insert import ALWAYS, FULL, insert
+from latchfree.ctrie.kernels.groups import GROUP, GROUP_WORDS, came_to, found_at, look_up_together
+from latchfree.ctrie.kernels.insert import ALWAYS, FULL, insert_near
 from latchfree.ctrie.kernels.nodes import NIL
-from latchfree.ctrie.kernels.remove import remove
+from latchfree.ctrie.kernels.remove import remove_near
 from latchfree.ctrie.kernels.scan import advance
 from latchfree.ctrie.kernels.scan import start as start_scan
 from latchfree.ctrie.kernels.snode import VALUE, stored_key_words
 from latchfree.jit import kernel
 from latchfree.kinds import Array, Handle, Word
 
-#: Keys a loop writes before it unpins for an instant. So few, because a node retired meanwhile cannot be used again:
-#: the fewer nodes are on their way round, the more of them are in the processor's cache.
-_PINNED = 32
-
-
-@kernel
-def _breathe(mem: Handle, me: Word, k: Word) -> None:
-    """Renew the pin now and then."""
-    if k % _PINNED == 0:
-        unpin(mem, me)
-        pin(mem, me)
-
 
 @kernel
 def get_words(
     mem: Handle, trie: Word, me: Word, keys: Array, first: Word, last: Word, out: Array, found: Array
 ) -> None:
-    """Write the values of keys `first` to `last` into `out`, and 1 into `found` where the key is there."""
+    """Write the values of keys `first` to `last` into `out`, and 1 into `found`; both 0 where the key is not there."""
     places = room(GROUP_WORDS)
     for start in range(first, last, GROUP):
         count = min(GROUP, last - start)
@@ -45,9 +38,8 @@ def get_words(
         for g in range(count):
             k = np.uint64(start + g)
             node = found_at(mem, trie, me, element(keys, k), peek(places, np.uint64(g)))
-            if node != NIL:
-                out[k] = np.int64(peek(mem, node + VALUE))
-                found[k] = 1
+            found[k] = 1 if node != NIL else 0
+            out[k] = np.int64(peek(mem, node + VALUE)) if node != NIL else 0
         unpin(mem, me)
 
 
@@ -69,7 +61,7 @@ def get_blobs(
     out: Array,
     found: Array,
 ) -> Word:
-    """Copy the value bytes of keys `first` to `last` into `out`, from ``offsets[first]`` on.
+    """Copy the value bytes of keys `first` to `last` into `out`, from ``offsets[first]`` on; `found` as `get_words`.
 
     Returns
     -------
@@ -86,45 +78,79 @@ def get_blobs(
             key = element(keys, k)
             node = found_at(mem, trie, me, key, peek(places, np.uint64(g)))
             length: Word = 0
+            found[k] = 1 if node != NIL else 0
             if node != NIL:
                 length = np.int64(peek(mem, node + VALUE))
                 if offsets[k] + length > len(out):
                     unpin(mem, me)
                     return k
                 _copy_out(mem, node + stored_key_words(mem, node, key), length, out, offsets[k])
-                found[k] = 1
             offsets[k + 1] = offsets[k] + length
         unpin(mem, me)
     return last
 
 
 @kernel
+def _put_group(
+    mem: Handle, trie: Word, me: Word, keys: Array, values: Array, first: Word, count: Word, places: Word
+) -> Word:
+    """Put a group of keys; return how many took effect before the arena was full."""
+    in_line()
+    look_up_together(mem, trie, keys, first, count, places)
+    for g in range(count):
+        key, value = element(keys, first + g), element(values, first + g)
+        near, level = came_to(places, g)
+        if insert_near(mem, trie, me, key, value, ALWAYS, value, near, level) == FULL:
+            return g
+    return count
+
+
+@kernel
 def put_all(mem: Handle, trie: Word, me: Word, keys: Array, values: Array, first: Word, last: Word) -> Word:
     """Put keys `first` to `last`; return how many took effect before the arena was full."""
-    done = last - first
-    for k in range(first, last):
-        _breathe(mem, me, k - first)
-        value = element(values, k)
-        if insert(mem, trie, me, element(keys, k), value, ALWAYS, value) == FULL:
-            done = k - first
+    places = room(GROUP_WORDS)
+    done = first
+    while done < last:
+        count = min(GROUP, last - done)
+        pin(mem, me)
+        written = _put_group(mem, trie, me, keys, values, done, count, places)
+        unpin(mem, me)
+        done += written
+        if written < count:
             break
-    unpin(mem, me)
-    return done
+    return done - first
+
+
+@kernel
+def _remove_group(
+    mem: Handle, trie: Word, me: Word, keys: Array, first: Word, count: Word, found: Array, places: Word
+) -> Word:
+    """Remove a group of keys, as `remove_all`; return how many were handled before the arena was full."""
+    in_line()
+    look_up_together(mem, trie, keys, first, count, places)
+    for g in range(count):
+        near, level = came_to(places, g)
+        node = remove_near(mem, trie, me, element(keys, first + g), ALWAYS, 0, near, level)
+        if node == FULL:
+            return g
+        found[first + g] = 1 if node != NIL else 0
+    return count
 
 
 @kernel
 def remove_all(mem: Handle, trie: Word, me: Word, keys: Array, first: Word, last: Word, found: Array) -> Word:
     """Remove keys `first` to `last`, with 1 in `found` for those that were there; return as `put_all`."""
-    done = last - first
-    for k in range(first, last):
-        _breathe(mem, me, k - first)
-        node = remove(mem, trie, me, element(keys, k), ALWAYS, 0)
-        if node == FULL:
-            done = k - first
+    places = room(GROUP_WORDS)
+    done = first
+    while done < last:
+        count = min(GROUP, last - done)
+        pin(mem, me)
+        handled = _remove_group(mem, trie, me, keys, done, count, found, places)
+        unpin(mem, me)
+        done += handled
+        if handled < count:
             break
-        found[k] = 1 if node != NIL else 0
-    unpin(mem, me)
-    return done
+    return done - first
 
 
 @kernel

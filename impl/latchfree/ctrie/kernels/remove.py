@@ -1,10 +1,15 @@
 """Remove, also conditional on the value, and the cleaning of the path above.
 
 LP of a removal: the root read of the GCAS that commits it. LP of a refusal: the read of the main that shows it.
+
+`remove_near` begins at an I-node that the caller found on the way to the key, as `insert_near` does, and looks for the
+path above that only if it has made a tomb.
 """
 
+import numpy as np
+
 from latchfree.arena.kernels.allocator import URGENT
-from latchfree.atomics import peek, poke
+from latchfree.atomics import in_line, peek, poke
 from latchfree.ctrie.kernels.gcas import COMMITTED, NO_MEMORY, conclude, gcas_read, read_root
 from latchfree.ctrie.kernels.helping import clean, clean_parent, renew
 from latchfree.ctrie.kernels.insert import FULL, IF_EQUAL
@@ -27,7 +32,7 @@ from latchfree.ctrie.kernels.shape import P_PATH
 from latchfree.ctrie.kernels.snode import full_hash, placed, same_key, same_value
 from latchfree.ctrie.kernels.trees import begin
 from latchfree.jit import kernel
-from latchfree.kinds import Handle, Key, Word
+from latchfree.kinds import Flag, Handle, Key, Word
 from latchfree.words import flag_of
 
 
@@ -41,6 +46,20 @@ def clean_path(mem: Handle, trie: Word, me: Word, depth: Word, h: Word, startgen
         depth -= ONE
         parent = peek(mem, me + P_PATH + depth)
         clean_parent(mem, trie, me, parent, i, h, depth * STRIDE, startgen)
+
+
+@kernel
+def _trace(mem: Handle, trie: Word, me: Word, depth: Word, h: Word) -> Flag:
+    """Record the path of a hash down to an I-node at `depth`, now the last of the path. False: the path has changed."""
+    i = read_root(mem, trie)
+    for k in range(depth):
+        poke(mem, me + P_PATH + np.uint64(k), i)
+        m = gcas_read(mem, trie, i)
+        slot = slot_for(mem, m, h, np.uint64(k) * STRIDE) if kind_of(mem, m) == C_NODE else NIL
+        if not is_child(slot):
+            break
+        i = slot & UNTAG
+    return i == peek(mem, me + P_PATH + depth)
 
 
 @kernel
@@ -65,12 +84,27 @@ def remove(mem: Handle, trie: Word, me: Word, key: Key, mode: Word, expected: Wo
     Word
         The S-node that held the key; NIL if nothing was removed; FULL if there was no room, and nothing changed.
     """
+    in_line()
+    return remove_near(mem, trie, me, key, mode, expected, NIL, NIL)
+
+
+@kernel
+def remove_near(
+    mem: Handle, trie: Word, me: Word, key: Key, mode: Word, expected: Word, near: Word, near_level: Word
+) -> Word:
+    """Do as `remove`; begin at I-node `near` of level `near_level`, found since the caller was pinned, unless NIL."""
     h = placed(mem, trie, full_hash(key))
     while True:
         i = read_root(mem, trie)
         startgen = gen_of(mem, i)
         depth = NIL
-        poke(mem, me + P_PATH, i)
+        is_near = near != NIL and gen_of(mem, near) == startgen
+        if is_near:
+            i = near
+            depth = near_level // STRIDE
+        near = NIL
+        parent = i  # as in insert_near
+        poke(mem, me + P_PATH + depth, i)
         while True:
             m = gcas_read(mem, trie, i)
             kind = kind_of(mem, m)
@@ -80,6 +114,7 @@ def remove(mem: Handle, trie: Word, me: Word, key: Key, mode: Word, expected: Wo
                 if is_child(slot):
                     child = slot & UNTAG
                     if gen_of(mem, child) == startgen:
+                        parent = i
                         i = child
                         depth += ONE
                         poke(mem, me + P_PATH + depth, i)
@@ -99,7 +134,7 @@ def remove(mem: Handle, trie: Word, me: Word, key: Key, mode: Word, expected: Wo
                     return FULL
                 new = removed_contracted(mem, me, m, flag_of(h, level), level, startgen)
             elif kind == T_NODE:
-                if not clean(mem, trie, me, peek(mem, me + P_PATH + depth - ONE), level - STRIDE):
+                if not clean(mem, trie, me, parent, level - STRIDE):
                     return FULL
                 break
             else:
@@ -116,7 +151,7 @@ def remove(mem: Handle, trie: Word, me: Word, key: Key, mode: Word, expected: Wo
             if outcome == COMMITTED:
                 tombed = kind_of(mem, new) == T_NODE
                 retire_pair(mem, trie, me, startgen, m, old)
-                if tombed:
+                if tombed and (not is_near or _trace(mem, trie, me, depth, h)):
                     clean_path(mem, trie, me, depth, h, startgen)
                 return old
             if outcome == NO_MEMORY:
