@@ -103,6 +103,15 @@ LONG = (
     "tests/teach/grading/test_grader.py",
     "tests/impl/arena/test_forking.py",
     "tests/boundaries/test_boundaries.py",
+    "tests/boundaries/test_errors.py",
+    "tests/bench/test_topics.py",
+    "tests/evidence/refinement/bridge/test_edge_replay.py",
+    "tests/evidence/refinement/bridge/test_retirement.py",
+    "tests/evidence/stress/test_topics.py",
+    "tests/evidence/test_groups.py",
+    "tests/impl/test_elsewhere.py",
+    "tests/spec/test_random_runs.py",
+    "tests/typing/test_user_types.py",
 )
 
 

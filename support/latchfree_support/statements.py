@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, NamedTuple
 
 
@@ -145,11 +146,17 @@ def hands_on_lazily(content: bytes) -> bool:
 
 def stub_names(content: bytes, name: str) -> list[str]:
     """Return the modules, with leading dots, from which a stub as of `lazy_loader` imports a name."""
-    homes = []
+    return _homes(content).get(name, [])
+
+
+@cache  # a package's stub is asked for each name that somebody imports from the package
+def _homes(content: bytes) -> dict[str, list[str]]:
+    """Return the names that a stub imports, each with the modules that it comes from."""
+    homes: dict[str, list[str]] = {}
     for node in ast.walk(ast.parse(content)):
         if isinstance(node, ast.ImportFrom):
             origin = "." * node.level + (node.module or "")
             for alias in node.names:
-                if (alias.asname or alias.name) == name:
-                    homes.append(origin if node.module else f"{origin}{alias.name}")
+                home = origin if node.module else f"{origin}{alias.name}"
+                homes.setdefault(alias.asname or alias.name, []).append(home)
     return homes
