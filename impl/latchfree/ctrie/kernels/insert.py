@@ -84,7 +84,6 @@ def insert(mem: Handle, trie: Word, me: Word, key: Key, value: Value, mode: Word
         The S-node that held the key before; NIL if there was none, or under IF_EQUAL another value; FULL if there was
         no room, and nothing changed.
     """
-    in_line()
     return insert_near(mem, trie, me, key, value, mode, expected, NIL, NIL)
 
 
@@ -101,6 +100,7 @@ def insert_near(
     near_level: Word,
 ) -> Word:
     """Do as `insert`; begin at I-node `near` of level `near_level`, found since the caller was pinned, unless NIL."""
+    in_line()
     full = full_hash(key)
     h = placed(mem, trie, full)
     while True:

@@ -84,7 +84,6 @@ def remove(mem: Handle, trie: Word, me: Word, key: Key, mode: Word, expected: Wo
     Word
         The S-node that held the key; NIL if nothing was removed; FULL if there was no room, and nothing changed.
     """
-    in_line()
     return remove_near(mem, trie, me, key, mode, expected, NIL, NIL)
 
 
@@ -93,6 +92,7 @@ def remove_near(
     mem: Handle, trie: Word, me: Word, key: Key, mode: Word, expected: Word, near: Word, near_level: Word
 ) -> Word:
     """Do as `remove`; begin at I-node `near` of level `near_level`, found since the caller was pinned, unless NIL."""
+    in_line()
     h = placed(mem, trie, full_hash(key))
     while True:
         i = read_root(mem, trie)
