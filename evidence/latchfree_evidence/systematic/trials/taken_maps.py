@@ -14,7 +14,7 @@ from typing import Any, Final
 from latchfree import Ctrie
 from latchfree.arena import Arena
 from latchfree.ctrie.holds import Hold, Owner
-from latchfree.ctrie.kernels.context import END, LENGTH, MAP_WORDS
+from latchfree.ctrie.kernels.context import END, LENGTH, MAP_WORDS, SNAPSHOT
 from latchfree.ctrie.kernels.shape import IDLE, REGISTERED
 from latchfree.ctrie.kernels.taking import HOLD_STORE, OWNER_PARENT, SNAPSHOT_STORE
 from latchfree.ctrie.references import settle
@@ -168,7 +168,8 @@ def not_ready(world: World, seed: int) -> None:
         require(len(trie._context) == 8 * int(MAP_WORDS) and int(LENGTH) == 2, "the length of a context")
         for name in ("view_now", "fork_now"):
             shared = trie._store._context
-            trie._store._context = shared[: 8 * 17] + bytes(32) + shared[8 * 21 :]
+            first, after = 8 * int(SNAPSHOT), 8 * int(END) + 8
+            trie._store._context = shared[:first] + bytes(after - first) + shared[after:]
             require(getattr(trie._store, name)() is NotImplemented, "a store that others share")
             trie._store._context = shared
         stage.look()
