@@ -7,7 +7,7 @@ import random
 from typing import Any, Final
 
 from latchfree.arena import layout
-from latchfree.ctrie.kernels import loops, snapshot
+from latchfree.ctrie.kernels import loops, snapshot, snode
 from latchfree_evidence.systematic.plain.world import World
 from latchfree_evidence.systematic.trials.place import require
 from latchfree_evidence.systematic.trials.tries import FULL, Kind, Trial
@@ -144,3 +144,20 @@ def full(world: World, seed: int) -> None:
         trie.held.clear()
     trial.check()
     trial.finish()
+
+
+def bytes_of_keys(world: World, seed: int) -> None:
+    """Compare the bytes of a key with a stored key of every length; neither what is before nor behind them counts."""
+    rng = random.Random(seed)
+    for length in range(41):
+        data = bytes(rng.randrange(256) for _ in range(length))
+        stored = data + bytes(-length % 8) + b"\x5a" * 16
+        mem = [7, *(int.from_bytes(stored[at : at + 8], "little") for at in range(0, len(stored), 8))]
+        for before in (b"\0" * 8, b"\xff" * 8):
+            kept = (ctypes.c_uint8 * (length + 16))(*before, *data, *before)
+            at = ctypes.addressof(kept) + 8
+            require(world[snode._same_bytes](mem, 1, at, length), "the same bytes", length)
+            for k in range(length):
+                kept[8 + k] = data[k] ^ 1 << rng.randrange(8)
+                require(not world[snode._same_bytes](mem, 1, at, length), "another byte", length, k)
+                kept[8 + k] = data[k]
