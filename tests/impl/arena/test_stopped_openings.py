@@ -19,7 +19,7 @@ from latchfree_fsck import fsck
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 
 #: Bytes that an unlinked trie leaves behind: somebody may have it open.
-UNLINKED = 104
+UNLINKED = 136
 HOME = str(Path(latchfree.arena.__file__).parent)
 
 

@@ -18,7 +18,7 @@ def settle(arena):
 def registered(trie):
     """How many snapshots of a trie are registered and held; one that is idle is held by nobody."""
     words, where = trie.arena.words, trie._store.trie
-    return int(words[where + int(REGISTERED)]) - (words[where + int(IDLE)] != 0)
+    return int(words[where + int(REGISTERED)]) - bool(words[where + int(IDLE)])
 
 
 def reached(arena, tries):

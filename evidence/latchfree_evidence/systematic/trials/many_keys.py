@@ -152,12 +152,14 @@ def bytes_of_keys(world: World, seed: int) -> None:
     for length in range(41):
         data = bytes(rng.randrange(256) for _ in range(length))
         stored = data + bytes(-length % 8) + b"\x5a" * 16
-        mem = [7, *(int.from_bytes(stored[at : at + 8], "little") for at in range(0, len(stored), 8))]
+        packed = [int.from_bytes(stored[at : at + 8], "little") for at in range(0, len(stored), 8)]
+        mem = [0] * int(snode.BLOB_KEY_WORDS) + packed
+        mem[int(snode.KEY_LENGTH)] = length
         for before in (b"\0" * 8, b"\xff" * 8):
             kept = (ctypes.c_uint8 * (length + 16))(*before, *data, *before)
             at = ctypes.addressof(kept) + 8
-            require(world[snode._same_bytes](mem, 1, at, length), "the same bytes", length)
+            require(world[snode.same_key](mem, 0, (at, length)), "the same bytes", length)
             for k in range(length):
                 kept[8 + k] = data[k] ^ 1 << rng.randrange(8)
-                require(not world[snode._same_bytes](mem, 1, at, length), "another byte", length, k)
+                require(not world[snode.same_key](mem, 0, (at, length)), "another byte", length, k)
                 kept[8 + k] = data[k]
