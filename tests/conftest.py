@@ -122,9 +122,9 @@ def scope(file):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config):
-    """A worker for each processor and two for the time in which others wait, each with 3 GB of memory; four at most."""
+    """A worker for each processor and one for the time in which others wait, each with 3 GB of memory; four at most."""
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return max(1, min(4, len(os.sched_getaffinity(0)) + 2, memory // (3 << 30)))
+    return max(1, min(4, len(os.sched_getaffinity(0)) + 1, memory // (3 << 30)))
 
 
 @pytest.hookimpl(trylast=True)
