@@ -10,6 +10,7 @@ set.
 import heapq
 import itertools
 import os
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,9 +23,14 @@ _TICK: Final = 0.2
 """Seconds between two looks at whether all has been cancelled."""
 
 
+def processors() -> int:
+    """Return how many processors this process may use; where the system does not say, how many there are."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
 def default_count() -> int:
     """Return how many jobs run at a time: one more than processors, since each waits at its start; at most eight."""
-    return min(MOST, len(os.sched_getaffinity(0)) + 1)
+    return min(MOST, processors() + 1)
 
 
 class Slots:

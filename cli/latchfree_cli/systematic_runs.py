@@ -4,8 +4,6 @@ Example: ``latchfree mutants --systematic --only gcas --sample 20 --seed 1`` cha
 time, and prints what became of each kind of change.
 """
 
-import os
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any, Final
@@ -14,6 +12,7 @@ from rich.table import Table
 
 from latchfree_cli import exits
 from latchfree_cli.settings import Outcome, Settings
+from latchfree_cli.slots import processors
 
 FILE: Final = "systematic-mutants.json"
 
@@ -49,7 +48,7 @@ def run_all(settings: Settings, only: str, sample: int | None, *, resume: bool, 
             resume=resume,
             seed=settings.chosen_seed,
             argued=argued,
-            jobs=jobs or _processors(),
+            jobs=jobs or processors(),
             on_progress=lambda done, name: report(f"{done} of {len(chosen)}: {name}"),
         )
     judged = {mutant.name: record["mutants"][mutant.name] for _, mutant in chosen}
@@ -65,10 +64,6 @@ def run_all(settings: Settings, only: str, sample: int | None, *, resume: bool, 
     settings.note(f"wrote {into}")
     again = f"latchfree mutants --systematic --list --diff --only '{_file(open_[0])}'" if open_ else None
     return Outcome("violation" if open_ else "ok", {"mutants": judged, "survivors": open_}, reproduce=again)
-
-
-def _processors() -> int:
-    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 def _file(name: str) -> str:

@@ -11,7 +11,6 @@ import multiprocessing
 import os
 import queue
 import signal
-import sys
 import threading
 import traceback
 from collections.abc import Callable
@@ -20,7 +19,7 @@ from multiprocessing.connection import Connection
 from types import TracebackType
 from typing import Any, Final
 
-from latchfree_cli import exits
+from latchfree_cli import exits, slots
 
 MOST: Final = 4
 """More processes are not started: each takes some 200 MB, and there is not much more to do side by side."""
@@ -31,8 +30,7 @@ PATIENCE: Final = 5.0
 
 def processors() -> int:
     """Return how many processes are worth their start: as many as there are processors for this one, `MOST` at most."""
-    counted = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
-    return min(counted, MOST)
+    return min(slots.processors(), MOST)
 
 
 class Crew:
