@@ -11,7 +11,9 @@ Invariant: what was lowered here is no different to numba's other users. Kernels
 nobody else sees (`lazy.Kernel`). The functions that stand in for NumPy's are everybody's: one that was put aside here
 is finished, as numba would have, when somebody else wants to link it.
 
-Numba's classes are patched meanwhile, under the lock of its compiler, so nobody else compiles at that time.
+Numba's classes are patched meanwhile, under the lock of its compiler, so no other thread compiles at that time. In this
+thread the garbage collector may run a finalizer, and the finalizer may compile what it wants: as long as the collector
+works, numba is as it was.
 """
 
 from __future__ import annotations
@@ -23,10 +25,12 @@ from typing import Any
 from numba.core import ccallback, codegen, cpu, sigutils
 from numba.core.compiler_lock import global_compiler_lock
 
+from latchfree.jit.collecting import while_collecting
 from latchfree.jit.turn import begin_lowering, end_lowering, is_lowering
 
 _LIBRARY: Any = codegen.JITCodeLibrary
 _CONTEXT: Any = cpu.CPUContext
+_WRAP: Any = _CONTEXT.create_cfunc_wrapper
 
 
 def _put_aside(library: Any) -> None:
@@ -59,27 +63,83 @@ def _executable_later(context: Any, library: Any, described: Any, env: Any) -> A
     return [].append  # must be a builtin; nobody calls it
 
 
+class _Joining:
+    """Stands for a library that a C function is added to: LLVM may put into it what it calls, which numba forbids."""
+
+    def __init__(self, library: Any) -> None:
+        self._library = library
+
+    def add_ir_module(self, module: Any) -> None:
+        blocks = (block for function in module.functions for block in function.blocks)
+        for instruction in (each for block in blocks for each in block.instructions):
+            if instruction.opname == "call":
+                instruction.attributes.discard("noinline")
+        self._library.add_ir_module(module)
+
+
+def _wrap_in_line(context: Any, library: Any, *described: Any) -> None:
+    """Stand in for making a C function of a function."""
+    _WRAP(context, _Joining(library), *described)
+
+
+class _Patches:
+    """What stands in for numba's own, and what was there before; made with the lock, as no other thread has patched it.
+
+    Attributes
+    ----------
+    wanted : bool
+        Whether somebody lowers, also while a collection has the patches away.
+    """
+
+    def __init__(self) -> None:
+        self._ours: list[tuple[Any, str, Any]] = [
+            (_LIBRARY, "_optimize_functions", _lay_out),
+            (_LIBRARY, "finalize", _put_aside),
+            (_CONTEXT, "get_executable", _executable_later),
+            (_CONTEXT, "create_cfunc_wrapper", _wrap_in_line),
+        ]
+        self._before = [(owner, name, owner.__dict__.get(name)) for owner, name, _ in self._ours]
+        self._turn: int | None = None
+        self._are_there = False
+        self.wanted = False
+
+    def put(self) -> None:
+        if not self.wanted or self._are_there:
+            return
+        self._turn, self._are_there = begin_lowering(), True
+        for owner, name, function in self._ours:
+            setattr(owner, name, function)
+
+    def take(self) -> None:
+        if not self._are_there:
+            return
+        for owner, name, function in self._before:
+            if function is not None:
+                setattr(owner, name, function)
+            elif name in owner.__dict__:
+                delattr(owner, name)
+        self._are_there = False
+        end_lowering(self._turn)
+
+
+def _lay_out(library: Any, module: Any) -> None:
+    """Stand in for optimising a module's functions."""
+    module.data_layout = library._codegen._data_layout
+
+
 @contextmanager
 def lowering() -> Iterator[None]:
     """Put aside what numba compiles meanwhile, in place of optimising it."""
-    own: dict[str, Any] = {
-        "_optimize_functions": lambda self, module: setattr(module, "data_layout", self._codegen._data_layout),
-        "finalize": _put_aside,
-    }
     with global_compiler_lock:
-        before = {name: _LIBRARY.__dict__.get(name) for name in own}  # with the lock: as nobody has patched them
-        executable = _CONTEXT.get_executable
-        for name, function in own.items():
-            setattr(_LIBRARY, name, function)
-        _CONTEXT.get_executable = _executable_later
-        turn = begin_lowering()
-        try:
-            yield
-        finally:
-            end_lowering(turn)
-            _CONTEXT.get_executable = executable
-            for name, function in before.items():
-                delattr(_LIBRARY, name) if function is None else setattr(_LIBRARY, name, function)
+        patches = _Patches()
+        with while_collecting(patches.take, patches.put):
+            try:
+                patches.wanted = True
+                patches.put()
+                yield
+            finally:
+                patches.wanted = False
+                patches.take()
 
 
 def lower(signature: Any, function: Callable[..., Any]) -> Any:
