@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from latchfree.atomics import high_product, popcount, read_byte, read_int32, read_word
+from latchfree.atomics import high_product, in_line, popcount, read_byte, read_int32, read_word
 from latchfree.jit import kernel
 from latchfree.kinds import Word
 
@@ -40,6 +40,7 @@ def hash_bytes(address: Word, length: Word) -> Word:
     Each step multiplies two words of the bytes, mixed with constants and with the hash so far, and folds the 128 bits
     of the product. The last 16 bytes are read as two words, which may overlap what was read before.
     """
+    in_line()
     h = _SEED ^ length
     a = b = np.uint64(0)
     if length > _16:

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from latchfree import border
 from latchfree.ctrie.border import TRIE
-from latchfree.ctrie.interpreter import Strings, known, small_integers
+from latchfree.ctrie.interpreter import Strings, digits, known, small_integers
 from latchfree.ctrie.kernels.context import FACTS
 
 _PLACE: Final = struct.Struct("=4Q")
@@ -24,7 +24,8 @@ _PLACE: Final = struct.Struct("=4Q")
 @cache
 def _facts() -> bytes:
     things = [int, str, bytes, None, NotImplemented, KeyError]
-    return struct.pack(f"={FACTS}Q", *map(id, things), *(known() or Strings(0, 0, 0)), *small_integers())
+    known_facts = *(known() or Strings(0, 0, 0)), *small_integers(), *digits()
+    return struct.pack(f"={FACTS}Q", *map(id, things), *known_facts)
 
 
 def new_context(base: int, trie: int, me: int, root: int, more: bytes = b"") -> bytes:
@@ -60,8 +61,7 @@ def builtin(name: str, context: bytes) -> Callable[..., Any]:
     ``find(key)``                                   the value, None if absent
     ``insert(key, value, mode, expected)``          the value replaced, or None
     ``remove(key, mode, expected)``                 the value removed, or None
-    ``freeze_now()``                                the slot of a new snapshot
-    ``take_now()``                                  the same, or that of the idle snapshot; private arenas only
+    ``take_now()``                                  the slot of a snapshot, new or idle until now
     ``clear()``, ``drop_slot(slot)``                None
     ``give_slot(slot)``                             None; the snapshot may be idle now; private arenas only
     ==============================================  ===============================================

@@ -113,3 +113,51 @@ def small_integers() -> Small:
     if known() is None or any(id(int(str(n))) != id(0) + n * step for n in range(-5, 257)):
         return Small(0, 0)
     return Small(id(0), step)
+
+
+class Digits(NamedTuple):
+    """How an integer says how many digits it has, of 30 bits each.
+
+    Attributes
+    ----------
+    one : int
+        The word after the head of a positive integer of one digit; its digits follow.
+    step : int
+        What that word has more for each further digit, a power of two.
+    """
+
+    one: int
+    step: int
+
+
+#: No integer says this.
+_NO_DIGITS: Final = Digits(1 << 62, 1)
+
+
+@cache
+def digits() -> Digits:
+    """Return how positive integers say how many digits they have; what none says if they are not as taken for granted.
+
+    In CPython 3.11 the word is the number of digits, negative for a negative integer. From 3.12 on it is eight times
+    that number, and the lowest bits are the sign.
+    """
+    if known() is None or sys.int_info[:2] != (30, 4):
+        return _NO_DIGITS
+    patterns = [int(f"{0x2A5F_C3D1 + n:b}" * count, 2) for count in (1, 2, 3) for n in range(3)]
+    one = _word(patterns[0], _HEAD)
+    found = Digits(one, _word(patterns[3], _HEAD) - one)
+    if found.step <= 0 or found.step & (found.step - 1):
+        return _NO_DIGITS
+    positive = [*patterns, 1000, (1 << 30) - 1, 1 << 30, (1 << 60) - 1, 1 << 60, (1 << 63) - 1, (1 << 90) - 1]
+    says = [found.one + found.step * n for n in range(3)]
+    if any(_word(number, _HEAD) not in says or _digits_of(number, found) != number for number in positive):
+        return _NO_DIGITS
+    others = [0, 1 << 90, 1 << 300, *(-number for number in positive)]
+    return _NO_DIGITS if any(_word(number, _HEAD) in says for number in others) else found
+
+
+def _digits_of(number: int, found: Digits) -> int:
+    """Return the integer that the digits of an object make."""
+    count = (_word(number, _HEAD) - found.one) // found.step + 1
+    at = id(number) + _HEAD + _WORD
+    return sum(int(ctypes.c_uint32.from_address(at + 4 * n).value) << (30 * n) for n in range(count))

@@ -78,10 +78,6 @@ def _on_trie(store: Store, name: str) -> Any:
     return store.builtin(name)
 
 
-def _taking(store: Store, name: str) -> Any:
-    return store.builtin("freeze_now" if store.shared else "take_now")
-
-
 def _giving(store: Store, name: str) -> Any:
     return store.builtin("drop_slot" if store.shared else "give_slot")
 
@@ -124,11 +120,11 @@ class Store(StoreBase):
         Whether keys and values are objects, by reference.
     shared : bool
         Whether other processes can open the arena.
-    clear : callable
-        The builtin of this name; see `latchfree.ctrie.binding.builtin`. All builtins are made when first used.
-    freeze_now, drop : callable
-        The builtins that take a snapshot and give it back: in a private arena ``take_now`` and ``give_slot``, which
-        leave one idle for the next call, in a shared one ``freeze_now`` and ``drop_slot``.
+    clear, take_now : callable
+        The builtins of these names; see `latchfree.ctrie.binding.builtin`. All builtins are made when first used.
+    drop : callable
+        The builtin that gives a snapshot back: in a private arena ``give_slot``, which may leave it idle for the next
+        call, in a shared one ``drop_slot``.
     find, insert, remove : callable
         The builtins of these names, on encoded keys and values.
     held, swap : callable
@@ -155,7 +151,7 @@ class Store(StoreBase):
     )
 
     clear: Callable[[], Any] = _from_first_use(_on_trie)
-    freeze_now: Callable[[], Any] = _from_first_use(_taking)
+    take_now: Callable[[], Any] = _from_first_use(_on_trie)
     drop: Callable[[int], Any] = _from_first_use(_giving)
     find: Callable[[Any], Any] = _from_first_use(_of_kinds)
     insert: Callable[[Any, Any, int, Any], Any] = _from_first_use(_of_kinds)
@@ -377,9 +373,9 @@ class Store(StoreBase):
         """Take a snapshot; in a child that a signal handler forks meanwhile, one of the child's own."""
         while True:
             taker = self.arena.identity
-            slot = self.freeze_now()
+            slot = self.take_now()
             if slot is NotImplemented:
-                slot = self.insist(self.freeze_now, refused, anew=True)
+                slot = self.insist(self.take_now, refused, anew=True)
             hold = new_hold(self, slot, taker)
             if not self.arena.forked_since(taker):
                 return hold

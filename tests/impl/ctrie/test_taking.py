@@ -106,7 +106,7 @@ def test_one_that_was_not_filled_in_ends_in_silence(cls):
 def test_an_owner_ends_a_snapshot_that_has_no_hold(trie):
     """As after a signal handler that raises when the snapshot was taken, and no hold was made yet."""
     copy = trie.snapshot()
-    copy._store.freeze_now()
+    copy._store.take_now()
     copy.put(*next(iter(trie.items())))
     assert registered(copy) == 1
     del copy
@@ -117,7 +117,7 @@ def test_an_owner_ends_a_snapshot_that_has_no_hold(trie):
 def test_an_exception_on_its_way_stays_as_it_is(trie):
     def fails():
         copy = trie.snapshot()
-        copy._store.freeze_now()
+        copy._store.take_now()
         kept = trie.readonly_snapshot(), trie.snapshot(), copy
         raise LookupError(len(kept))
 

@@ -102,16 +102,21 @@ def bodies(world: World, seed: int) -> None:
         for objects in (False, True):
             trie = _map(stage, ALL, objects=objects)
             store = trie._store
-            slot = store.freeze_now()
+            slot = store.take_now()
             require(_registered(stage, trie) and store.drop(slot) is None, "a snapshot is dropped")
             require(not _registered(stage, trie), "nothing is registered")
+            for name in ("drop_slot", "give_slot"):
+                slot = store.take_now()
+                require(store.builtin(name)(slot) is None, "a snapshot is given back", name)
+                kept = bool(stage.memory_of(trie.arena)[store.trie + int(REGISTERED)])
+                require(kept == (name == "give_slot"), "only who gives one leaves it idle", name)
             trie.arena.collect()  # who finds an idle snapshot needs no room
             for name in ("freeze", "clear"):
                 stage.refusing.add(name)
-                refused = store.freeze_now() if name == "freeze" else store.clear()
+                refused = store.take_now() if name == "freeze" else store.clear()
                 require(refused is NotImplemented and len(trie) == 20, "there is no room", name)
-            slot = store.freeze_now()
-            calls = [store.freeze_now, store.clear, lambda: store.drop(slot), lambda: store.find(5)]  # noqa: B023
+            slot = store.take_now()
+            calls = [store.take_now, store.clear, lambda: store.drop(slot), lambda: store.find(5)]  # noqa: B023
             if objects:
                 calls.append(lambda: store.swap(5, None, (1, 2)))  # noqa: B023
             _without(stage, trie, *calls)
@@ -200,7 +205,7 @@ def ends(world: World, seed: int) -> None:
             for fails in (False, True):
                 copy = trie.snapshot()
                 owner = copy._store.owner
-                copy._store.freeze_now()
+                copy._store.take_now()
                 if fails:
                     context = bytearray(owner._context)
                     struct.pack_into("=Q", context, 8 * int(END), id(_fail))

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 from latchfree import Ctrie
-from latchfree.ctrie.kernels.context import ZERO
 from latchfree.ctrie.one_key import OneKey
 from latchfree_evidence.systematic.plain.maps import MOST_VALUE, maps
 from latchfree_evidence.systematic.plain.world import World
@@ -67,23 +66,6 @@ def no_memory(world: World, seed: int) -> None:
                     stage.c.failing = None
                     require(not made, "a value that cannot be made is not found", value)
                     require(found is value, "it is the interpreter's integer", value)
-        stage.look()
-
-
-def small_integers(world: World, seed: int) -> None:
-    """Find integers of which the interpreter has one object each, and others; or it has none."""
-    with maps(world) as stage:
-        trie: Any = Ctrie(keys=int, values=int, arena=stage.arena())
-        known = trie._context
-        at = 8 * int(ZERO)
-        unknown = known[:at] + bytes(16) + known[at + 16 :]
-        for context in (known, unknown):
-            trie._context = context
-            for value in (-7, -6, -5, -1, 0, 1, 255, 256, 257, 258):
-                trie[1] = value
-                require(trie[1] == value, "an integer is found", value)
-                require(context is unknown or trie[1] is trie[1] or not -5 <= value <= 256, "and not made", value)
-        trie._context = known
         stage.look()
 
 

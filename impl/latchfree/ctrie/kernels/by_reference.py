@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from latchfree.arena.kernels.epochs import pin, unpin
-from latchfree.atomics import peek
+from latchfree.atomics import in_line, peek
 from latchfree.border.objects import new_tuple, set_field
 from latchfree.ctrie.kernels import insert as modes
 from latchfree.ctrie.kernels.context import (
@@ -130,6 +130,7 @@ def _compared(there: Word, value: Word, thing: Word) -> int:
 @kernel
 def _found(this: Word, thing: Word) -> tuple[int, Word]:
     """Look a key up."""
+    in_line()
     h = _hash(thing)
     if h == _NO_HASH:
         return _RAISED, _0

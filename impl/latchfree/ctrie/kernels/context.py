@@ -20,6 +20,7 @@ from latchfree.kinds import Word
 TYPE = np.uint64(object.__basicsize__ // 8 - 1)
 LENGTH = np.uint64(object.__basicsize__ // 8)  # of str and bytes
 DATA = np.uint64((bytes.__basicsize__ - 1) // 8)  # of bytes
+DIGITS = LENGTH + np.uint64(1)  # of integers, after the word that says how many
 CONTEXT = np.uint64(object.__basicsize__ // 8)  # of a map, see `latchfree.ctrie.slots`
 
 # Words of a context.
@@ -38,18 +39,20 @@ STR_STATE = np.uint64(11)  # word of a string with its state
 STR_ASCII = np.uint64(12)  # bits of the state that all strings of ASCII have, and no other string
 ZERO = np.uint64(13)  # address of the integer 0, one of the small integers, of which there is one object each
 SMALL_STEP = np.uint64(14)  # bytes from a small integer to the next; 0: not known
-FACTS = 11
+ONE_DIGIT = np.uint64(15)  # what a positive integer of one digit says, and how much more for each further digit
+DIGIT_STEP = np.uint64(16)
+FACTS = 13
 #: Only in the context of a map: the classes of keys and values, their most bytes; the classes of snapshots, holds and
 #: owners, or 0, and the Python function that ends an owner; functions by entry, by operation.
-KEYS = np.uint64(15)
-VALUES = np.uint64(16)
-MOST_KEY = np.uint64(17)
-MOST_VALUE = np.uint64(18)
-SNAPSHOT = np.uint64(19)
-HOLD = np.uint64(20)
-OWNER = np.uint64(21)
-END = np.uint64(22)
-_FIRST_ENTRY = 23
+KEYS = np.uint64(17)
+VALUES = np.uint64(18)
+MOST_KEY = np.uint64(19)
+MOST_VALUE = np.uint64(20)
+SNAPSHOT = np.uint64(21)
+HOLD = np.uint64(22)
+OWNER = np.uint64(23)
+END = np.uint64(24)
+_FIRST_ENTRY = 25
 _OPERATIONS = _FIRST_ENTRY + 9
 
 #: Compiled functions for one kind of keys and values: see `latchfree.ctrie.kernels.single` and `by_reference`.

@@ -135,6 +135,7 @@ def conclude(mem: Handle, trie: Word, me: Word, i: Word, old: Word, new: Word) -
 
     Unless the attempt commits, its nodes are freed: at once if nobody has seen them.
     """
+    in_line()
     if failed(mem, me):
         return NO_MEMORY
     outcome = gcas(mem, trie, i, old, new)

@@ -9,7 +9,7 @@ answer found below it held when the main that leads to it was read. Only updates
 
 import numpy as np
 
-from latchfree.atomics import load, load_seq, out_of_line, peek
+from latchfree.atomics import in_line, load, load_seq, out_of_line, peek
 from latchfree.ctrie.kernels.gcas import READ_ONLY, gcas_read, read_root
 from latchfree.ctrie.kernels.helping import clean
 from latchfree.ctrie.kernels.mains import NOWHERE, find
@@ -72,8 +72,9 @@ def lookup_frozen(mem: Handle, i: Word, h: Word, level: Word, key: Key) -> Word:
 def lookup_undisturbed(mem: Handle, trie: Word, h: Word, key: Key) -> Word:
     """Return the S-node of `key` or NIL; TO_HELP where there is something to help with first.
 
-    Small enough to be compiled into the loops of the bulk calls.
+    Small enough to be compiled into whatever calls it.
     """
+    in_line()
     # spec: Ctrie!RdcssRead
     i = load_seq(mem, trie + ROOT_WORD)
     if i & PENDING != NIL:
@@ -95,6 +96,7 @@ def lookup_undisturbed(mem: Handle, trie: Word, h: Word, key: Key) -> Word:
 @kernel
 def lookup(mem: Handle, trie: Word, me: Word, key: Key) -> Word:
     """Return the S-node of `key`, or NIL. LP: the read of the main that holds the key, or lacks it."""
+    in_line()
     h = placed(mem, trie, full_hash(key))
     node = lookup_undisturbed(mem, trie, h, key)
     return node if node != TO_HELP else lookup_helping(mem, trie, me, h, key)

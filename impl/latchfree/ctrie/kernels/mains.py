@@ -13,7 +13,7 @@ their S-nodes. `dual` makes a whole new branch.
 
 import numpy as np
 
-from latchfree.atomics import peek, poke, popcount
+from latchfree.atomics import in_line, peek, poke, popcount
 from latchfree.ctrie.kernels.gcas import gcas_read
 from latchfree.ctrie.kernels.nodes import (
     BITMAP,
@@ -259,6 +259,7 @@ def main_with(
     gen: Word,
 ) -> Word:
     """Return a copy of C-node `m` with key and value; `slot`, NIL or an S-node, is the slot of the key in `m`."""
+    in_line()
     snode = new_snode(mem, me, key, full, value, gen)
     flag = flag_of(h, level)
     if slot == NIL:

@@ -37,10 +37,10 @@ from latchfree.ctrie.kernels.lookup import lookup, lookup_frozen
 from latchfree.ctrie.kernels.nodes import NIL
 from latchfree.ctrie.kernels.registry import drop
 from latchfree.ctrie.kernels.remove import remove
-from latchfree.ctrie.kernels.snapshot import clear, freeze, take
+from latchfree.ctrie.kernels.snapshot import clear, take
 from latchfree.ctrie.kernels.snode import VALUE, full_hash, is_blob, placed, stored_key_words
 from latchfree.jit import external, kernel, overload
-from latchfree.kinds import Word
+from latchfree.kinds import Flag, Word
 
 _0 = np.uint64(0)
 _1 = np.uint64(1)
@@ -213,18 +213,6 @@ def _remove_bb(bound: Word, arguments: Word, count: Word) -> Word:
 # On the whole trie; what they do is in `latchfree.ctrie.kernels.snapshot` and `registry`.
 
 
-def _freeze_now(bound: Word, unused: Word) -> Word:
-    context = words_in(bound)
-    me = participant(context)
-    if me == _0:
-        return constant(context, NOT_IMPLEMENTED)
-    mem = peek(context, BASE)
-    pin(mem, me)
-    slot = freeze(mem, peek(context, TRIE), me)
-    unpin(mem, me)
-    return constant(context, NOT_IMPLEMENTED) if slot == FULL else _from_int64(np.int64(slot))
-
-
 def _take_now(bound: Word, unused: Word) -> Word:
     context = words_in(bound)
     me = participant(context)
@@ -250,34 +238,32 @@ def _clear(bound: Word, unused: Word) -> Word:
     return constant(context, which)
 
 
-def _drop_slot(bound: Word, thing: Word) -> Word:
+@kernel
+def _end_slot(bound: Word, thing: Word, parks: Flag) -> Word:
     context = words_in(bound)
     me = participant(context)
-    which = NOT_IMPLEMENTED
-    if me != _0:
-        mem = peek(context, BASE)
-        pin(mem, me)
-        drop(mem, peek(context, TRIE), me, np.uint64(_to_int64(thing, room(1))))
-        unpin(mem, me)
-        which = NONE
-    return constant(context, which)
+    if me == _0:
+        return constant(context, NOT_IMPLEMENTED)
+    mem, slot = peek(context, BASE), np.uint64(_to_int64(thing, room(1)))
+    pin(mem, me)
+    if parks:
+        give(mem, peek(context, TRIE), me, slot)
+    else:
+        drop(mem, peek(context, TRIE), me, slot)
+    unpin(mem, me)
+    return constant(context, NONE)
+
+
+def _drop_slot(bound: Word, thing: Word) -> Word:
+    return _end_slot(bound, thing, False)
 
 
 def _give_slot(bound: Word, thing: Word) -> Word:
-    context = words_in(bound)
-    me = participant(context)
-    which = NOT_IMPLEMENTED
-    if me != _0:
-        mem = peek(context, BASE)
-        pin(mem, me)
-        give(mem, peek(context, TRIE), me, np.uint64(_to_int64(thing, room(1))))
-        unpin(mem, me)
-        which = NONE
-    return constant(context, which)
+    return _end_slot(bound, thing, True)
 
 
 #: The bodies by name, and by how many arguments the interpreter passes.
-NO_ARGUMENT: dict[str, Callable[..., Any]] = {"freeze_now": _freeze_now, "take_now": _take_now, "clear": _clear}
+NO_ARGUMENT: dict[str, Callable[..., Any]] = {"take_now": _take_now, "clear": _clear}
 ONE_ARGUMENT: dict[str, Callable[..., Any]] = {
     "drop_slot": _drop_slot,
     "give_slot": _give_slot,

@@ -17,20 +17,18 @@ from typing import Any
 import numpy as np
 
 from latchfree.atomics import peek
-from latchfree.border.objects import room
 from latchfree.ctrie.kernels.context import (
     BYTES,
     LENGTH,
-    SMALL_STEP,
     STR,
     STR_ASCII,
     STR_DATA,
     STR_STATE,
     TYPE,
     VALUES,
-    ZERO,
     words_in,
 )
+from latchfree.ctrie.kernels.integers import integer_of, new_integer
 from latchfree.ctrie.kernels.snode import VALUE, is_blob, stored_key_words
 from latchfree.jit import external, kernel, overload
 from latchfree.kinds import Flag, Word
@@ -39,22 +37,15 @@ _0 = np.uint64(0)
 _1 = np.uint64(1)
 _3 = np.uint64(3)
 _7 = np.uint64(7)
-_LOW = np.uint64(0xFFFFFFFF)
 _HIGHS = np.uint64(0x8080808080808080)
 _ONE_BYTE = 1  # PyUnicode_1BYTE_KIND
-# Small integers: how many are below 0, and how many there are.
-_SMALL_BELOW = np.uint64(5)
-_SMALL = np.uint64(262)
 
-_to_int64 = external("PyLong_AsLongLongAndOverflow", "int64(uint64, uint64)")
-_from_int64 = external("PyLong_FromLongLong", "uint64(int64)")
 _from_bytes = external("PyBytes_FromStringAndSize", "uint64(uint64, int64)")
 _from_ascii = external("PyUnicode_FromKindAndData", "uint64(int32, uint64, int64)")
 _from_utf8 = external("PyUnicode_DecodeUTF8", "uint64(uint64, int64, uint64)")
 _to_utf8 = external("PyUnicode_AsUTF8String", "uint64(uint64)")
 _clear_error = external("PyErr_Clear", "void()")
 _decref = external("Py_DecRef", "void(uint64)")
-_incref = external("Py_IncRef", "void(uint64)")
 
 
 @kernel
@@ -98,9 +89,8 @@ def _taken(context: Any, thing: Any, kind: Any, most: Any, like: Any) -> Any:
     def word(context: Any, thing: Any, kind: Any, most: Any, like: Any) -> Any:
         if peek(thing, TYPE) != peek(context, kind):
             return (False, np.int64(0), _0)
-        overflow = room(1)
-        number = _to_int64(thing, overflow)
-        return (peek(overflow, _0) & _LOW == _0, number, _0)
+        fits, number = integer_of(context, thing)
+        return (fits, number, _0)
 
     return word
 
@@ -148,20 +138,9 @@ def _value_in(context: Any, mem: Any, node: Any, key: Any, like: Any) -> Any:
         return blob
 
     def word(context: Any, mem: Any, node: Any, key: Any, like: Any) -> Any:
-        return _integer(context, peek(mem, node + VALUE))
+        return new_integer(context, peek(mem, node + VALUE))
 
     return word
-
-
-@kernel
-def _integer(context: Word, word: Word) -> Word:
-    """Return a new reference to the integer of a word; a small one is not made, for the interpreter has it."""
-    step = peek(context, SMALL_STEP)
-    if word + _SMALL_BELOW < _SMALL and step != _0:
-        thing = peek(context, ZERO) + word * step
-        _incref(thing)
-        return thing
-    return _from_int64(np.int64(word))
 
 
 @kernel

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from latchfree.atomics import peek, poke, read_word
+from latchfree.atomics import in_line, peek, poke, read_word
 from latchfree.ctrie.kernels.nodes import HASH_MASK, PAIR, S_NODE, new_node
 from latchfree.jit import kernel, overload
 from latchfree.kinds import Flag, Handle, Key, Value, Word
@@ -72,6 +72,7 @@ def _copy_in(mem: Handle, at: Word, address: Word, length: Word) -> None:
 
 @kernel
 def _same_bytes(mem: Handle, at: Word, address: Word, length: Word) -> Flag:
+    in_line()
     if length < _8:
         return length == _0 or peek(mem, at) == last_word(address, length)
     here, last = address, address + length - _8
@@ -94,6 +95,7 @@ def _full_hash(key: Any) -> Any:
     if is_blob(key):
 
         def blob(key: Any) -> Any:
+            in_line()
             return hash_bytes(key[0], key[1])
 
         return blob
@@ -134,6 +136,7 @@ def _same_key(mem: Any, snode: Any, key: Any) -> Any:
     if is_blob(key):
 
         def blob(mem: Any, snode: Any, key: Any) -> Any:
+            in_line()
             if peek(mem, snode + KEY_LENGTH) != key[1]:
                 return False
             return _same_bytes(mem, snode + BLOB_KEY_WORDS, key[0], key[1])
@@ -323,6 +326,7 @@ def snode_words(key: Key, value: Value) -> Word:
 @kernel
 def new_snode(mem: Handle, me: Word, key: Key, h: Word, value: Value, gen: Word) -> Word:
     """Return a new S-node; NIL if there is no memory for so large a one. `h` is the full hash of the key."""
+    in_line()
     s = new_node(mem, me, snode_kind(value), snode_words(key, value), gen)
     if s == _0:
         return _0
