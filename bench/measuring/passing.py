@@ -47,6 +47,11 @@ class Wake(NamedTuple):
     busy: float
 
 
+def _most(times: list[float]) -> float:
+    """Return what 99 of 100 do not exceed; of a few, no more than the largest."""
+    return quantiles(times, n=100, method="inclusive")[98]
+
+
 class Lost(Exception):
     """Not what was put came out, or not in that order."""
 
@@ -189,4 +194,4 @@ def woken(kind: Kind, times: int, asleep: float, *, processes: bool) -> Wake:
             used.append(busy / (asleep * 1e9))
         other.join()
     late, own, used = late[_FIRST:], own[_FIRST:], used[_FIRST:]
-    return Wake(median(late), quantiles(late, n=100)[98], quantiles(own, n=100)[98], median(used))
+    return Wake(median(late), _most(late), _most(own), median(used))

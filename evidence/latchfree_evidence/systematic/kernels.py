@@ -73,7 +73,8 @@ MODULES: Final[dict[str, tuple[str, ...]]] = {
         *(
             f"{_CTRIE}.{name}"
             for name in (
-                "by_reference", "methods", "objects", "references", "single", "slots", "surprise", "taking", "visiting",
+                "by_reference", "integers", "methods", "objects", "references", "single", "slots", "surprise", "taking",
+                "visiting",
             )
         ),
         "latchfree.border.objects",
