@@ -51,6 +51,7 @@ def digits(world: World, seed: int) -> None:
     """Read integers as two interpreters have them; what cannot be read there is asked of the interpreter."""
     asked: list[int] = []
     expected = 0
+    spare = (ctypes.c_uint64 * 4)()
 
     def to_int64(thing: int, overflow: int) -> int:
         asked.append(thing)
@@ -59,7 +60,6 @@ def digits(world: World, seed: int) -> None:
         return expected if fits else -1
 
     named = world.with_named({"PyLong_AsLongLongAndOverflow": to_int64, "room": lambda count: ctypes.addressof(spare)})
-    spare = (ctypes.c_uint64 * 4)()
     read = named[integer_of]
     for signs, says in ((False, (1, 1)), (True, (8, 8)), (False, (1 << 62, 1)), (True, (1 << 62, 1))):
         context = (ctypes.c_uint64 * int(words.MAP_WORDS))()
