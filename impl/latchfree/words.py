@@ -13,6 +13,7 @@ _4 = np.uint64(4)
 _7 = np.uint64(7)
 _8 = np.uint64(8)
 _16 = np.uint64(16)
+_32 = np.uint64(32)
 _64 = np.uint64(64)
 _SLOT_MASK = np.uint64(63)
 _S29 = np.uint64(29)
@@ -34,23 +35,37 @@ def mix(word: Word) -> Word:
 
 
 @kernel
+def _folded(a: Word, b: Word) -> Word:
+    """Return the exclusive or of the two halves of a product."""
+    in_line()
+    return (a * b) ^ high_product(a, b)
+
+
+@kernel
 def hash_bytes(address: Word, length: Word) -> Word:
     """Return a 64-bit hash of `length` bytes at a raw address; it is the same in every process.
 
-    Each step multiplies two words of the bytes, mixed with constants and with the hash so far, and folds the 128 bits
-    of the product. The last 16 bytes are read as two words, which may overlap what was read before.
+    Each step multiplies two words of the bytes, mixed with constants and with the hash so far, and folds the product.
+    The last 16 bytes, which may overlap those before, have a product of their own: it waits for no other. Of at most 16
+    bytes there is one product, and its halves make another.
+
+    The lower bits are the better ones, and place a key in a trie. Who needs all of them, as sketches do, mixes once
+    more.
     """
     in_line()
     h = _SEED ^ length
-    a = b = np.uint64(0)
     if length > _16:
         last = address + length - _16
-        while address < last:
-            low, high = read_word(address) ^ MIX_1, read_word(address + _8) ^ h
-            h = (low * high) ^ high_product(low, high)
-            address += _16
-        a, b = read_word(last), read_word(last + _8)
-    elif length >= _8:
+        if length > _32:
+            before = last - _16
+            while address < before:
+                h = _folded(read_word(address) ^ MIX_1, read_word(address + _8) ^ h)
+                address += _16
+        h = _folded(read_word(address) ^ MIX_1, read_word(address + _8) ^ h)
+        h ^= _folded(read_word(last) ^ MIX_2, read_word(last + _8) ^ _SEED)
+        return h ^ (h >> _32)
+    a = b = np.uint64(0)
+    if length >= _8:
         a, b = read_word(address), read_word(address + length - _8)
     elif length >= _4:
         a, b = read_int32(address), read_int32(address + length - _4)
@@ -58,8 +73,7 @@ def hash_bytes(address: Word, length: Word) -> Word:
         a = last_word(address, length)
     a ^= MIX_1
     b ^= h
-    low, high = (a * b) ^ length ^ MIX_2, high_product(a, b) ^ _SEED
-    return (low * high) ^ high_product(low, high)
+    return _folded((a * b) ^ length ^ MIX_2, high_product(a, b) ^ _SEED)
 
 
 @kernel

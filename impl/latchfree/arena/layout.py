@@ -19,7 +19,7 @@ words                 content
 import numpy as np
 
 MAGIC = 0x6C61746368667265  # "latchfre", big-endian
-LAYOUT_VERSION = 7
+LAYOUT_VERSION = 8
 
 # header: what never changes
 H_MAGIC = np.uint64(0)

@@ -98,21 +98,43 @@ class Small(NamedTuple):
     ----------
     zero : int
         Address of 0.
-    step : int
-        Bytes from each to the next; 0 if they are not one after the other, or not known.
+    shift : int
+        The address of n is that of 0 plus n shifted by so many bits; 0 if that is not so, or not known.
+    counted : int
+        1 where the first word of an object counts references to it; 0 from CPython 3.12 on: these are not counted.
     """
 
     zero: int
-    step: int
+    shift: int
+    counted: int
+
+
+#: Small integers are asked of the interpreter.
+_NO_SMALL: Final = Small(0, 0, 0)
+#: References that are taken to see how they are counted.
+_REFERENCES: Final = 1000
 
 
 @cache
 def small_integers() -> Small:
     """Return where the small integers are: the interpreter has one object of each, and never frees it."""
     step = id(1) - id(0)
-    if known() is None or any(id(int(str(n))) != id(0) + n * step for n in range(-5, 257)):
-        return Small(0, 0)
-    return Small(id(0), step)
+    if known() is None or step <= 1 or step & (step - 1) or hasattr(sys, "gettotalrefcount"):
+        return _NO_SMALL
+    if any(id(int(str(n))) != id(0) + n * step for n in range(-5, 257)):
+        return _NO_SMALL
+    counts = {_counted(n) for n in (-5, 0, 151, 256)}
+    if counts not in ({0}, {1}):
+        return _NO_SMALL
+    return Small(id(0), step.bit_length() - 1, counts.pop())
+
+
+def _counted(number: int) -> int:
+    """Return what a new reference to an integer adds to the first word of the object; -1 if not always the same."""
+    before = _word(number, 0)
+    held = [number] * _REFERENCES
+    each, rest = divmod(_word(number, 0) - before, len(held))
+    return -1 if rest else each
 
 
 class Digits(NamedTuple):

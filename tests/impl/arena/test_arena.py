@@ -38,7 +38,7 @@ def test_the_default_is_address_space_not_memory():
 def test_the_header_describes_the_region():
     arena = Arena.anonymous(4 * MIB)
     assert int(arena.words[int(layout.H_MAGIC)]).to_bytes(8, "big") == b"latchfre"
-    assert arena.words[layout.H_VERSION] == layout.LAYOUT_VERSION == 7
+    assert arena.words[layout.H_VERSION] == layout.LAYOUT_VERSION == 8
     assert arena.words[layout.H_CAPACITY] * 8 == 4 * MIB
     assert arena.words[layout.H_BUMP] == layout.FIRST_NODE
     assert arena.words[layout.H_PARTICIPANT_COUNT] == layout.PARTICIPANT_COUNT

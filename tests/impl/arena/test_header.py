@@ -102,8 +102,8 @@ def test_accepts_what_was_closed(make):
     ("change", "message"),
     [
         (set_word(layout.H_MAGIC, 0x504B030414000000), r"not an arena: it begins with b'PK.*expected b'latchfre'"),
-        (set_word(layout.H_VERSION, 8), "layout version 8 is newer than version 7.*open it with a newer latchfree"),
-        (set_word(layout.H_VERSION, 6), "layout version 6 is older than version 7.*create it anew"),
+        (set_word(layout.H_VERSION, 9), "layout version 9 is newer than version 8.*open it with a newer latchfree"),
+        (set_word(layout.H_VERSION, 7), "layout version 7 is older than version 8.*create it anew"),
         (set_word(layout.H_CAPACITY, CAPACITY // 4), "cut short: 4194304 bytes, and its header says 8388608"),
         (set_word(layout.H_CAPACITY, CAPACITY // 16), "damaged arena: 4194304 bytes, and its header says 2097152"),
         (set_word(layout.H_PARTICIPANTS, 2049), "offset of the participant table is 2049, expected 2048"),

@@ -10,7 +10,7 @@ import pytest
 
 from latchfree import Ctrie
 from latchfree.ctrie import binding, interpreter, slots
-from latchfree.ctrie.interpreter import Digits, Small, digits, known, small_integers, strings
+from latchfree.ctrie.interpreter import Digits, digits, known, small_integers, strings
 
 LATIN = "t\u00e9"
 
@@ -58,7 +58,7 @@ def test_an_interpreter_that_is_another_is_unknown(monkeypatch):
 
 def test_small_integers_are_not_made_but_found():
     small = small_integers()
-    assert [small.zero + n * small.step for n in range(-5, 257)] == [id(n) for n in range(-5, 257)]
+    assert [small.zero + (n << small.shift) for n in range(-5, 257)] == [id(n) for n in range(-5, 257)]
     numbers = Ctrie(keys=int, values=int)
     for n in (*range(-7, 259), -(1 << 62), (1 << 62) + 5, -(1 << 63), (1 << 63) - 1):
         numbers[n] = n
@@ -78,12 +78,33 @@ def test_a_small_integer_is_a_reference_of_its_own():
     assert sys.getrefcount(thing) == before
 
 
-def test_small_integers_that_are_not_in_a_row_are_made(monkeypatch):
-    monkeypatch.setattr(interpreter, "known", lambda: None)
-    assert small_integers.__wrapped__() == Small(0, 0)
-    monkeypatch.undo()
-    monkeypatch.setattr(interpreter, "id", lambda thing: id(thing) + 8 * (thing == 100), raising=False)
-    assert small_integers.__wrapped__() == Small(0, 0)
+def _shifted(thing):
+    return id(thing) + 8 * (thing == 100)
+
+
+def _wider(thing):
+    """As if there were 40 bytes from each small integer to the next."""
+    return id(0) + 40 * thing
+
+
+@pytest.mark.parametrize(
+    ("where", "name", "wrong"),
+    [
+        (interpreter, "known", lambda: None),
+        (interpreter, "id", _shifted),
+        (interpreter, "id", _wider),
+        (interpreter, "_counted", lambda number: number == 0),
+        (interpreter, "_counted", lambda number: 2),
+        (interpreter, "_counted", lambda number: -1),
+        (sys, "gettotalrefcount", lambda: 0),
+    ],
+)
+def test_small_integers_that_are_not_as_taken_for_granted_are_made(monkeypatch, where, name, wrong):
+    found = small_integers.__wrapped__()
+    assert found == small_integers()
+    assert found.counted == (sys.version_info < (3, 12))
+    monkeypatch.setattr(where, name, wrong, raising=False)
+    assert small_integers.__wrapped__() == interpreter._NO_SMALL
 
 
 #: Integers of no digit to four, and one of more.
@@ -182,6 +203,6 @@ def test_other_versions(version):
     code = f"""if True:
         import runpy
         found = runpy.run_path({interpreter.__file__!r})
-        print(found["known"]() is not None, found["digits"]()[1])"""
+        print(found["known"]() is not None, found["digits"]()[1], *found["small_integers"]()[1:])"""
     told = subprocess.run([program, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert told == ("True 1\n" if version == "3.11" else "True 8\n")
+    assert told == ("True 1 5 1\n" if version == "3.11" else "True 8 5 0\n")

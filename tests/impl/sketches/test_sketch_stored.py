@@ -81,8 +81,10 @@ def test_what_is_refused_is_named(sketch):
     data = sketch.to_bytes()
     with pytest.raises(SketchInvalid, match="format 2; this latchfree reads 1"):
         from_bytes(data[:8] + b"\2" + data[9:])
-    with pytest.raises(SketchInvalid, match="of hash 7; this latchfree hashes items by 1"):
+    with pytest.raises(SketchInvalid, match="of hash 7; this latchfree hashes items by 2"):
         from_bytes(data[:12] + b"\7" + data[13:])
+    with pytest.raises(SketchInvalid, match="of hash 1; this"):  # which hashed long strings otherwise
+        from_bytes(data[:12] + b"\1" + data[13:])
     with pytest.raises(SketchInvalid, match="kind 3"):
         from_bytes(data[:10] + b"\3" + data[11:])
     with pytest.raises(SketchInvalid, match="has the shape"):

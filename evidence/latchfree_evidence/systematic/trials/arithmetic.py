@@ -55,8 +55,9 @@ def _hashed(data: bytes) -> int:
     if length > 16:
         for at in range(0, length - 16, 16):
             h = _folded(word(at, 8) ^ 0xBF58476D1CE4E5B9, word(at + 8, 8) ^ h)
-        a, b = word(length - 16, 8), word(length - 8, 8)
-    elif length >= 8:
+        h ^= _folded(word(length - 16, 8) ^ 0x94D049BB133111EB, word(length - 8, 8) ^ 0x9E3779B97F4A7C15)
+        return h ^ h >> 32
+    if length >= 8:
         a, b = word(0, 8), word(length - 8, 8)
     elif length >= 4:
         a, b = word(0, 4), word(length - 4, 4)

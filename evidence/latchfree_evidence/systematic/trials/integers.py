@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from latchfree import Ctrie
 from latchfree.ctrie.kernels import context as words
-from latchfree.ctrie.kernels.integers import integer_of
+from latchfree.ctrie.kernels.integers import integer_of, new_integer
 from latchfree_evidence.systematic.plain.maps import maps
 from latchfree_evidence.systematic.plain.words import signed
 from latchfree_evidence.systematic.plain.world import World
@@ -75,13 +75,42 @@ def digits(world: World, seed: int) -> None:
             require(len(asked) == (not here), "who reads an integer", number, says)
 
 
+def references(world: World, seed: int) -> None:
+    """Find small integers in a row that looks like the interpreter's, where references to them are counted or not."""
+    asked: list[int] = []
+
+    def from_int64(number: int) -> int:
+        asked.append(number)
+        return 0
+
+    named = world.with_named({"PyLong_FromLongLong": from_int64})
+    new = named[new_integer]
+    small, context = range(-5, 257), (ctypes.c_uint64 * int(words.MAP_WORDS))()
+    for counted, shift in ((0, 5), (1, 5), (1, 6), (1, 0)):
+        each = (1 << shift) // 8 or 4
+        row = (ctypes.c_uint64 * (len(small) * each))(*[7, *[3] * (each - 1)] * len(small))
+        zero = ctypes.addressof(row) + 5 * 8 * each
+        context[int(words.ZERO)], context[int(words.SMALL_SHIFT)], context[int(words.SMALL_COUNT)] = zero, shift, counted
+        for number in small:
+            found = new(ctypes.addressof(context), number % (1 << 64))
+            require(found == (zero + 8 * each * number if shift else 0), "a small integer is found", number, shift)
+        more = counted if shift else 0
+        require(list(row) == [7 + more, *[3] * (each - 1)] * len(small), "a reference is counted once", counted, shift)
+        require(len(asked) == (0 if shift else len(small)), "who makes a small integer", shift)
+        asked.clear()
+        for number in (-_MOST - 1, -7, -6, 257, 258, _MOST):
+            new(ctypes.addressof(context), number % (1 << 64))
+        require(asked == [-_MOST - 1, -7, -6, 257, 258, _MOST], "other integers are made", asked)
+        asked.clear()
+
+
 def small_integers(world: World, seed: int) -> None:
     """Find integers of which the interpreter has one object each, and others; or it has none."""
     with maps(world) as stage:
         trie: Any = Ctrie(keys=int, values=int, arena=stage.arena())
         known = trie._context
         at = 8 * int(words.ZERO)
-        unknown = known[:at] + bytes(16) + known[at + 16 :]
+        unknown = known[:at] + bytes(24) + known[at + 24 :]
         for context in (known, unknown):
             trie._context = context
             for value in (-7, -6, -5, -1, 0, 1, 255, 256, 257, 258):

@@ -298,6 +298,7 @@ TRIALS: Final[dict[str, tuple[tuple[Callable[[World, int], None], int], ...]]] =
         (typed_corners.no_memory, 1),
         (integers.digits, 1),
         (integers.small_integers, 1),
+        (integers.references, 1),
         (typed_corners.six_arguments, 1),
         (typed_corners.more_names, 1),
         (typed_maps.every_call, 10),

@@ -17,6 +17,7 @@ from latchfree.jit import external, kernel
 from latchfree.kinds import Word
 
 # Words of objects, which `latchfree.ctrie.interpreter` has compared with objects of this interpreter.
+COUNT = np.uint64(0)  # of references
 TYPE = np.uint64(object.__basicsize__ // 8 - 1)
 LENGTH = np.uint64(object.__basicsize__ // 8)  # of str and bytes
 DATA = np.uint64((bytes.__basicsize__ - 1) // 8)  # of bytes
@@ -38,21 +39,22 @@ STR_DATA = np.uint64(10)  # bytes from a string of ASCII to its characters
 STR_STATE = np.uint64(11)  # word of a string with its state
 STR_ASCII = np.uint64(12)  # bits of the state that all strings of ASCII have, and no other string
 ZERO = np.uint64(13)  # address of the integer 0, one of the small integers, of which there is one object each
-SMALL_STEP = np.uint64(14)  # bytes from a small integer to the next; 0: not known
-ONE_DIGIT = np.uint64(15)  # what a positive integer of one digit says, and how much more for each further digit
-DIGIT_STEP = np.uint64(16)
-FACTS = 13
+SMALL_SHIFT = np.uint64(14)  # by how many bits a small integer is shifted, to find its object; 0: not known
+SMALL_COUNT = np.uint64(15)  # 1: references to small integers are counted; 0: not, from CPython 3.12 on
+ONE_DIGIT = np.uint64(16)  # what a positive integer of one digit says, and how much more for each further digit
+DIGIT_STEP = np.uint64(17)
+FACTS = 14
 #: Only in the context of a map: the classes of keys and values, their most bytes; the classes of snapshots, holds and
 #: owners, or 0, and the Python function that ends an owner; functions by entry, by operation.
-KEYS = np.uint64(17)
-VALUES = np.uint64(18)
-MOST_KEY = np.uint64(19)
-MOST_VALUE = np.uint64(20)
-SNAPSHOT = np.uint64(21)
-HOLD = np.uint64(22)
-OWNER = np.uint64(23)
-END = np.uint64(24)
-_FIRST_ENTRY = 25
+KEYS = np.uint64(18)
+VALUES = np.uint64(19)
+MOST_KEY = np.uint64(20)
+MOST_VALUE = np.uint64(21)
+SNAPSHOT = np.uint64(22)
+HOLD = np.uint64(23)
+OWNER = np.uint64(24)
+END = np.uint64(25)
+_FIRST_ENTRY = 26
 _OPERATIONS = _FIRST_ENTRY + 9
 
 #: Compiled functions for one kind of keys and values: see `latchfree.ctrie.kernels.single` and `by_reference`.

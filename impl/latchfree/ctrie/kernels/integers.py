@@ -2,7 +2,7 @@
 
 Example: the integer 5 << 30 has the digits 0 and 5, of 30 bits each. The object says that there are two, and that it is
 positive; the digits follow. The code puts them together, and calls nothing. As a value, 5 is an object that the
-interpreter has already: its address is that of 0 plus 5 steps, so no object is made.
+interpreter has already: its address is that of 0 plus 5 << 5, so no object is made.
 
 Rule: what `latchfree.ctrie.interpreter` does not know of this interpreter, or a negative or large integer, is left to
 the interpreter's own functions.
@@ -12,9 +12,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from latchfree.atomics import peek, read_int32
+from latchfree.atomics import peek, poke, read_int32
 from latchfree.border.objects import room
-from latchfree.ctrie.kernels.context import DIGIT_STEP, DIGITS, LENGTH, ONE_DIGIT, SMALL_STEP, ZERO
+from latchfree.ctrie.kernels.context import (
+    COUNT,
+    DIGIT_STEP,
+    DIGITS,
+    LENGTH,
+    ONE_DIGIT,
+    SMALL_COUNT,
+    SMALL_SHIFT,
+    ZERO,
+)
 from latchfree.jit import external, kernel
 from latchfree.kinds import Flag, Word
 
@@ -34,7 +43,6 @@ _SMALL = np.uint64(262)
 
 _to_int64 = external("PyLong_AsLongLongAndOverflow", "int64(uint64, uint64)")
 _from_int64 = external("PyLong_FromLongLong", "uint64(int64)")
-_incref = external("Py_IncRef", "void(uint64)")
 
 
 @kernel
@@ -60,9 +68,11 @@ def integer_of(context: Word, thing: Word) -> tuple[Flag, Word]:
 @kernel
 def new_integer(context: Word, word: Word) -> Word:
     """Return a new reference to the integer of a word; a small one is not made, for the interpreter has it."""
-    step = peek(context, SMALL_STEP)
-    if word + _SMALL_BELOW < _SMALL and step != _0:
-        thing = peek(context, ZERO) + word * step
-        _incref(thing)
+    shift = peek(context, SMALL_SHIFT)
+    if word + _SMALL_BELOW < _SMALL and shift != _0:
+        thing = peek(context, ZERO) + (word << shift)
+        if peek(context, SMALL_COUNT) != _0:
+            # As the interpreter itself counts, whose lock this thread holds; to call it costs more.
+            poke(thing, COUNT, peek(thing, COUNT) + _1)
         return thing
     return _from_int64(np.int64(word))

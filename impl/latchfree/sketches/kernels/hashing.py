@@ -11,7 +11,7 @@ from latchfree.kinds import Array, Word
 from latchfree.words import hash_bytes, mix
 
 #: What says how items are hashed, in a file or a stream. Change it with any change of the hash.
-HASH_VERSION = 1
+HASH_VERSION = 2
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 
