@@ -90,7 +90,8 @@ def references(world: World, seed: int) -> None:
         each = (1 << shift) // 8 or 4
         row = (ctypes.c_uint64 * (len(small) * each))(*[7, *[3] * (each - 1)] * len(small))
         zero = ctypes.addressof(row) + 5 * 8 * each
-        context[int(words.ZERO)], context[int(words.SMALL_SHIFT)], context[int(words.SMALL_COUNT)] = zero, shift, counted
+        for word, fact in ((words.ZERO, zero), (words.SMALL_SHIFT, shift), (words.SMALL_COUNT, counted)):
+            context[int(word)] = fact
         for number in small:
             found = new(ctypes.addressof(context), number % (1 << 64))
             require(found == (zero + 8 * each * number if shift else 0), "a small integer is found", number, shift)
