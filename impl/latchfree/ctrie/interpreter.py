@@ -123,7 +123,7 @@ def small_integers() -> Small:
         return _NO_SMALL
     if any(id(int(str(n))) != id(0) + n * step for n in range(-5, 257)):
         return _NO_SMALL
-    counts = {_counted(n) for n in (-5, 0, 151, 256)}
+    counts = {_counted(n) for n in (-5, 151, 211, 253)}  # which other threads hardly use
     if counts not in ({0}, {1}):
         return _NO_SMALL
     return Small(id(0), step.bit_length() - 1, counts.pop())

@@ -93,7 +93,7 @@ def _wider(thing):
         (interpreter, "known", lambda: None),
         (interpreter, "id", _shifted),
         (interpreter, "id", _wider),
-        (interpreter, "_counted", lambda number: number == 0),
+        (interpreter, "_counted", lambda number: number == 211),
         (interpreter, "_counted", lambda number: 2),
         (interpreter, "_counted", lambda number: -1),
         (sys, "gettotalrefcount", lambda: 0),
